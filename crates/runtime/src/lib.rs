@@ -1,1 +1,33 @@
-//! Being written.
+//! ExecuTorch, safely: programs, methods, tensors, delegates and threads.
+//!
+//! ```no_run
+//! use nearside_runtime::{LoadMode, Program, TensorRef};
+//!
+//! # fn main() -> nearside_runtime::Result<()> {
+//! let program = Program::open("model.pte", LoadMode::Mmap)?;
+//! let mut method = program.load_method("forward")?;
+//! let pixels = vec![0.0f32; 3 * 224 * 224];
+//! let outputs = method.execute(&[TensorRef::new(&pixels, &[1, 3, 224, 224])?])?;
+//! let logits: &[f32] = outputs.tensor(0)?.as_slice()?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod bridge;
+mod error;
+mod header;
+mod memory;
+mod metadata;
+mod method;
+mod program;
+mod registry;
+mod tensor;
+mod threads;
+
+pub use error::{Code, Error, Result};
+pub use metadata::{MethodMeta, TensorMeta, ValueMeta};
+pub use method::{Method, Outputs, Value};
+pub use program::{LoadMode, Program};
+pub use registry::{Delegate, has_operator, registered_delegates, registered_operators};
+pub use tensor::{DType, Element, TensorRef, TensorView};
+pub use threads::{set_thread_count, thread_count};

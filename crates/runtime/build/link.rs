@@ -1,0 +1,45 @@
+//! Compiles the bridge and links ExecuTorch's libraries.
+
+use crate::find::Install;
+use std::path::Path;
+
+/// Kernel and delegate libraries register themselves when loaded. `cpp/keep.cc` refers to a symbol of each so that
+/// no linker drops one as unneeded.
+const LIBRARIES: [&str; 5] = [
+    "executorch",
+    "executorch_threadpool",
+    "executorch_kernels_optimized",
+    "executorch_kernels_quantized",
+    "executorch_backend_xnnpack",
+];
+
+const SOURCES: [&str; 6] = ["keep.cc", "log.cc", "method.cc", "program.cc", "registry.cc", "threads.cc"];
+
+pub(crate) fn bridge_and_libraries(install: &Install) {
+    let mut build = cxx_build::bridge("src/bridge.rs");
+    build
+        .files(SOURCES.map(|file| Path::new("cpp").join(file)))
+        .include("cpp")
+        // As system headers: their warnings are not ours to mend.
+        .flag("-isystem")
+        .flag(install.include.display().to_string())
+        .flag("-isystem")
+        .flag(install.include.join("executorch/runtime/core/portable_type/c10").display().to_string())
+        // What the libraries were built with (share/cmake/executorch-config.cmake); layouts depend on them.
+        .define("C10_USING_CUSTOM_GENERATED_MACROS", None)
+        .define("ET_EVENT_TRACER_ENABLED", None)
+        .define("ET_USE_THREADPOOL", None)
+        .flag_if_supported("-Wno-deprecated-declarations")
+        .std("c++17")
+        .opt_level(2)
+        .debug(false);
+    build.compile("nearside_executorch_bridge");
+
+    println!("cargo:rustc-link-search=native={}", install.lib.display());
+    for library in LIBRARIES {
+        println!("cargo:rustc-link-lib=dylib={library}");
+    }
+    // For this crate's own test binaries; dependants read `DEP_EXECUTORCH_LIB_DIR` and do the same for theirs.
+    println!("cargo:rustc-link-arg=-Wl,-rpath,{}", install.lib.display());
+    println!("cargo:lib_dir={}", install.lib.display());
+}

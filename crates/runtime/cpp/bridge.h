@@ -1,0 +1,8 @@
+#pragma once
+
+// Everything that the bridge's Rust side declares.
+#include "log.h"
+#include "method.h"
+#include "program.h"
+#include "registry.h"
+#include "threads.h"

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "program.h"
+
+#include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
+#include <executorch/runtime/core/hierarchical_allocator.h>
+#include <executorch/runtime/executor/memory_manager.h>
+#include <executorch/runtime/executor/method.h>
+
+#include <array>
+#include <vector>
+
+namespace nearside {
+
+struct ArenaSpan;
+struct OutputValue;
+
+/// A loaded ExecuTorch method over arenas that the caller owns. Binding, executing and reading outputs allocate nothing.
+class Method {
+ public:
+  explicit Method(rust::Slice<const ArenaSpan> arenas);
+
+  uint32_t load(const Program& program, const std::string& name);
+  /// `data` must stay valid until `execute` returns: an input that is not memory planned is aliased.
+  uint32_t bind_tensor(
+      size_t index, int8_t dtype, rust::Slice<const int32_t> sizes, rust::Slice<const uint8_t> dim_order,
+      const uint8_t* data);
+  uint32_t execute();
+  size_t output_count() const;
+  OutputValue output(size_t index) const;
+
+ private:
+  static constexpr size_t kMaxDims = 16; // kTensorDimensionLimit of ExecuTorch
+
+  struct Shape {
+    std::array<int32_t, kMaxDims> sizes{};
+    std::array<uint8_t, kMaxDims> dim_order{};
+    std::array<int32_t, kMaxDims> strides{};
+  };
+
+  std::vector<executorch::runtime::Span<uint8_t>> arenas_;
+  executorch::runtime::HierarchicalAllocator planned_;
+  executorch::extension::MallocMemoryAllocator method_allocator_;
+  executorch::runtime::MemoryManager memory_;
+  std::optional<executorch::runtime::Method> method_;
+  std::vector<Shape> shapes_;
+};
+
+std::unique_ptr<Method> new_method(rust::Slice<const ArenaSpan> arenas);
+
+} // namespace nearside

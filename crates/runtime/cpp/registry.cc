@@ -1,0 +1,40 @@
+#include "registry.h"
+
+#include "nearside-runtime/src/bridge.rs.h"
+
+#include <executorch/runtime/backend/interface.h>
+#include <executorch/runtime/kernel/operator_registry.h>
+
+namespace nearside {
+
+const void* kept_libraries(size_t index); // keep.cc: also makes the linker take that object
+
+rust::Vec<DelegateFacts> registered_delegates() {
+  rust::Vec<DelegateFacts> delegates;
+  if (kept_libraries(0) == nullptr) {
+    return delegates;
+  }
+  for (size_t i = 0; i < executorch::runtime::get_num_registered_backends(); i++) {
+    auto name = executorch::runtime::get_backend_name(i);
+    if (!name.ok()) {
+      continue;
+    }
+    auto* backend = executorch::runtime::get_backend_class(name.get());
+    delegates.push_back({rust::String::lossy(name.get()), backend != nullptr && backend->is_available()});
+  }
+  return delegates;
+}
+
+rust::Vec<rust::String> registered_operators() {
+  rust::Vec<rust::String> operators;
+  for (const auto& kernel : executorch::runtime::get_registered_kernels()) {
+    operators.push_back(rust::String::lossy(kernel.name_));
+  }
+  return operators;
+}
+
+bool has_operator(const std::string& name) {
+  return executorch::runtime::registry_has_op_function(name.c_str());
+}
+
+} // namespace nearside

@@ -1,0 +1,91 @@
+//! The raw calls into the C++ side (`cpp/`). Nothing outside this crate sees them.
+
+#![allow(missing_docs, unreachable_pub)]
+
+#[cxx::bridge(namespace = "nearside")]
+pub(crate) mod ffi {
+    /// An input or output of a method as its file describes it.
+    struct ValueFacts {
+        tag: u32,
+        name: String,
+        dtype: i8,
+        sizes: Vec<i32>,
+        dim_order: Vec<u8>,
+        bytes: usize,
+        memory_planned: bool,
+    }
+
+    struct MethodFacts {
+        inputs: Vec<ValueFacts>,
+        outputs: Vec<ValueFacts>,
+        planned_bytes: Vec<i64>,
+        backends: Vec<String>,
+        instructions: usize,
+    }
+
+    /// One planned arena, owned by the Rust side.
+    struct ArenaSpan {
+        data: *mut u8,
+        bytes: usize,
+    }
+
+    /// An output after a run; the pointers are into the method's memory.
+    struct OutputValue {
+        tag: u32,
+        dtype: i8,
+        sizes: *const i32,
+        dims: usize,
+        data: *const u8,
+        bytes: usize,
+        integer: i64,
+        real: f64,
+    }
+
+    struct DelegateFacts {
+        name: String,
+        available: bool,
+    }
+
+    unsafe extern "C++" {
+        include!("bridge.h");
+
+        fn start_log();
+        fn logged_errors() -> String;
+
+        type Program;
+        fn open_mapped(path: &CxxString, code: &mut u32) -> UniquePtr<Program>;
+        fn open_file(path: &CxxString, code: &mut u32) -> UniquePtr<Program>;
+        /// # Safety
+        /// `bytes` must outlive the program and every method loaded from it.
+        unsafe fn open_bytes(bytes: &[u8], code: &mut u32) -> UniquePtr<Program>;
+        fn method_count(self: &Program) -> usize;
+        fn method_name(self: &Program, index: usize) -> &str;
+        fn method_facts(self: &Program, name: &CxxString, facts: &mut MethodFacts) -> u32;
+
+        type Method;
+        /// # Safety
+        /// The arenas must outlive the method and be touched by nothing else.
+        unsafe fn new_method(arenas: &[ArenaSpan]) -> UniquePtr<Method>;
+        fn load(self: Pin<&mut Method>, program: &Program, name: &CxxString) -> u32;
+        /// # Safety
+        /// `data` must hold the tensor and stay valid until `execute` has returned.
+        unsafe fn bind_tensor(
+            self: Pin<&mut Method>,
+            index: usize,
+            dtype: i8,
+            sizes: &[i32],
+            dim_order: &[u8],
+            data: *const u8,
+        ) -> u32;
+        fn execute(self: Pin<&mut Method>) -> u32;
+        fn output_count(self: &Method) -> usize;
+        fn output(self: &Method, index: usize) -> OutputValue;
+
+        fn registered_delegates() -> Vec<DelegateFacts>;
+        fn registered_operators() -> Vec<String>;
+        fn has_operator(name: &CxxString) -> bool;
+
+        fn thread_count() -> usize;
+        fn set_thread_count(threads: u32) -> bool;
+    }
+}

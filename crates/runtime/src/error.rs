@@ -1,0 +1,303 @@
+//! What can go wrong, in words that a person can act on.
+
+use crate::tensor::DType;
+use std::fmt;
+use std::path::PathBuf;
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a program could not be opened, loaded or run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file could not be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is not an ExecuTorch program.
+    #[error("{name} is not an ExecuTorch program: {reason}")]
+    NotAProgram {
+        /// The file, or `program` for bytes.
+        name: String,
+        /// What was found in place of one.
+        reason: String,
+    },
+    /// The file is shorter than it says it is.
+    #[error("{name} is cut short: its header speaks of {needed} bytes, it has {found}")]
+    Truncated {
+        /// The file, or `program` for bytes.
+        name: String,
+        /// Bytes that the header announces.
+        needed: u64,
+        /// Bytes present.
+        found: u64,
+    },
+    /// The program has no method of this name.
+    #[error("the program has no method `{name}`; it has {}", list(.available))]
+    NoSuchMethod {
+        /// The method asked for.
+        name: String,
+        /// The methods present.
+        available: Vec<String>,
+    },
+    /// The method needs a delegate that is not linked into this build.
+    #[error("method `{method}` needs the delegate {delegate}, which is not part of this build; it has {}", list(.linked))]
+    DelegateMissing {
+        /// The method.
+        method: String,
+        /// The delegate's id.
+        delegate: String,
+        /// The ids of the linked delegates.
+        linked: Vec<String>,
+    },
+    /// The method needs a delegate that is linked, but says that it can't run here.
+    #[error("method `{method}` needs the delegate {delegate}, which can't run on this device")]
+    DelegateUnavailable {
+        /// The method.
+        method: String,
+        /// The delegate's id.
+        delegate: String,
+    },
+    /// The planned memory could not be had.
+    #[error("cannot allocate {bytes} bytes of planned memory for method `{method}`")]
+    OutOfMemory {
+        /// The method.
+        method: String,
+        /// Bytes of the arena that failed.
+        bytes: u64,
+    },
+    /// The number of inputs is wrong.
+    #[error("method `{method}` takes {expected} inputs, {found} were given")]
+    InputCount {
+        /// The method.
+        method: String,
+        /// Inputs that it takes.
+        expected: usize,
+        /// Inputs given.
+        found: usize,
+    },
+    /// The input is not a tensor in the program.
+    #[error("input {index} of method `{method}` is a {kind}; only tensors can be given")]
+    InputKind {
+        /// The method.
+        method: String,
+        /// The input.
+        index: usize,
+        /// ExecuTorch's name for what it is.
+        kind: &'static str,
+    },
+    /// The element type of an input is wrong.
+    #[error("input {index} of method `{method}` takes {expected}, {found} was given")]
+    InputType {
+        /// The method.
+        method: String,
+        /// The input.
+        index: usize,
+        /// The element type that the program wants.
+        expected: DType,
+        /// The element type given.
+        found: DType,
+    },
+    /// The shape of an input does not fit the program.
+    #[error("input {index} of method `{method}` takes a shape of at most {expected:?}, {found:?} was given")]
+    InputShape {
+        /// The method.
+        method: String,
+        /// The input.
+        index: usize,
+        /// The shape in the file: the upper bound where it is dynamic.
+        expected: Vec<i32>,
+        /// The shape given.
+        found: Vec<i32>,
+    },
+    /// A tensor's data does not have the length that its shape and type ask for.
+    #[error("a tensor of shape {sizes:?} and type {dtype} has {needed} bytes, {found} were given")]
+    TensorLength {
+        /// The shape.
+        sizes: Vec<i32>,
+        /// The element type.
+        dtype: DType,
+        /// Bytes that shape and type ask for.
+        needed: u64,
+        /// Bytes given.
+        found: u64,
+    },
+    /// There is no output of this number.
+    #[error("output {index} was asked for; method `{method}` has {count}")]
+    NoSuchOutput {
+        /// The method.
+        method: String,
+        /// The output asked for.
+        index: usize,
+        /// Outputs that there are.
+        count: usize,
+    },
+    /// An output was read as what it is not.
+    #[error("output {index} is {found}, not {expected}")]
+    OutputType {
+        /// The output.
+        index: usize,
+        /// What the caller wanted.
+        expected: &'static str,
+        /// What it is.
+        found: String,
+    },
+    /// The number of threads is out of range.
+    #[error("{threads} threads were asked for; give 1 to {}", crate::threads::MAX_THREADS)]
+    ThreadCount {
+        /// Threads asked for.
+        threads: usize,
+    },
+    /// The thread pool can't change under loaded methods.
+    #[error("cannot go from {current} to {threads} threads while {methods} methods are loaded")]
+    ThreadsInUse {
+        /// Threads asked for.
+        threads: usize,
+        /// Threads in use.
+        current: usize,
+        /// Methods loaded now.
+        methods: usize,
+    },
+    /// ExecuTorch itself failed.
+    #[error("ExecuTorch could not {action}: {code}{}", said(.detail))]
+    ExecuTorch {
+        /// What was being done.
+        action: String,
+        /// Its error code.
+        code: Code,
+        /// What it logged on the way, may be empty.
+        detail: String,
+    },
+}
+
+impl Error {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => "check that the path exists and may be read",
+            Self::NotAProgram { .. } => {
+                "give a .pte file made by ExecuTorch's exporter (nearside-export makes one)"
+            }
+            Self::Truncated { .. } => "copy or download the file again: it is incomplete",
+            Self::NoSuchMethod { .. } => "use one of the methods listed",
+            Self::DelegateMissing { .. } => {
+                "choose a variant for a linked delegate, or link the delegate's library"
+            }
+            Self::DelegateUnavailable { .. } => "choose a variant for another delegate, such as XNNPACK",
+            Self::OutOfMemory { .. } => "free memory, or choose a smaller variant",
+            Self::InputCount { .. }
+            | Self::InputKind { .. }
+            | Self::InputType { .. }
+            | Self::InputShape { .. }
+            | Self::TensorLength { .. } => "match the method's metadata (`nearside inspect` shows it)",
+            Self::NoSuchOutput { .. } | Self::OutputType { .. } => {
+                "match the method's metadata (`nearside inspect` shows it)"
+            }
+            Self::ThreadCount { .. } => "leave it unset for one thread a performance core",
+            Self::ThreadsInUse { .. } => {
+                "set the number of threads before the first model is opened, or close all models first"
+            }
+            Self::ExecuTorch { code, .. } => code.hint(),
+        }
+    }
+}
+
+/// ExecuTorch's error codes, by its own names (runtime/core/error.h of 1.5.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+#[non_exhaustive]
+pub enum Code {
+    Internal,
+    InvalidState,
+    EndOfMethod,
+    AlreadyLoaded,
+    NotSupported,
+    NotImplemented,
+    InvalidArgument,
+    InvalidType,
+    OperatorMissing,
+    RegistrationExceedingMaxKernels,
+    RegistrationAlreadyRegistered,
+    NotFound,
+    MemoryAllocationFailed,
+    AccessFailed,
+    InvalidProgram,
+    InvalidExternalData,
+    OutOfResources,
+    DelegateInvalidCompatibility,
+    DelegateMemoryAllocationFailed,
+    DelegateInvalidHandle,
+    /// A code that this version does not name.
+    Unknown(u32),
+}
+
+impl Code {
+    pub(crate) fn from_raw(code: u32) -> Self {
+        match code {
+            0x01 => Self::Internal,
+            0x02 => Self::InvalidState,
+            0x03 => Self::EndOfMethod,
+            0x04 => Self::AlreadyLoaded,
+            0x10 => Self::NotSupported,
+            0x11 => Self::NotImplemented,
+            0x12 => Self::InvalidArgument,
+            0x13 => Self::InvalidType,
+            0x14 => Self::OperatorMissing,
+            0x15 => Self::RegistrationExceedingMaxKernels,
+            0x16 => Self::RegistrationAlreadyRegistered,
+            0x20 => Self::NotFound,
+            0x21 => Self::MemoryAllocationFailed,
+            0x22 => Self::AccessFailed,
+            0x23 => Self::InvalidProgram,
+            0x24 => Self::InvalidExternalData,
+            0x25 => Self::OutOfResources,
+            0x30 => Self::DelegateInvalidCompatibility,
+            0x31 => Self::DelegateMemoryAllocationFailed,
+            0x32 => Self::DelegateInvalidHandle,
+            other => Self::Unknown(other),
+        }
+    }
+
+    fn hint(self) -> &'static str {
+        match self {
+            Self::OperatorMissing => {
+                "export the model with operators that this build has, or link the kernels that it needs"
+            }
+            Self::MemoryAllocationFailed | Self::OutOfResources | Self::DelegateMemoryAllocationFailed => {
+                "free memory, or choose a smaller variant"
+            }
+            Self::InvalidProgram | Self::InvalidExternalData => {
+                "the file is damaged or of another ExecuTorch version: copy it again or export it with the version of this build"
+            }
+            Self::AccessFailed => "check that the file may be read and is complete",
+            Self::DelegateInvalidCompatibility | Self::DelegateInvalidHandle => {
+                "export the model again for the delegate's version on this device"
+            }
+            Self::NotFound => "check that the delegates and external data that the model needs are present",
+            Self::NotSupported | Self::NotImplemented => "export the model without the unsupported feature",
+            _ => "run `nearside inspect` on the file and compare with what is passed in",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(code) => write!(f, "unknown error 0x{code:x}"),
+            named => write!(f, "{named:?}"),
+        }
+    }
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+fn said(detail: &str) -> String {
+    if detail.is_empty() { String::new() } else { format!(" ({})", detail.replace('\n', "; ")) }
+}

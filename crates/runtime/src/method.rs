@@ -1,0 +1,242 @@
+//! A loaded method: borrowed inputs in, borrowed outputs out, nothing allocated on the way.
+
+use crate::bridge::ffi;
+use crate::error::{Error, Result};
+use crate::memory::Arena;
+use crate::metadata::{MethodMeta, TensorMeta, ValueMeta, tag};
+use crate::program::{Program, failed};
+use crate::registry;
+use crate::tensor::{DType, TensorRef, TensorView};
+use crate::threads::PoolUse;
+use cxx::UniquePtr;
+use std::fmt;
+
+/// A method that is ready to run. It belongs to one thread at a time.
+pub struct Method {
+    // In the order in which they must go: the method, its memory, what it reads from.
+    method: UniquePtr<ffi::Method>,
+    _arenas: Vec<Arena>,
+    program: Program,
+    meta: MethodMeta,
+    _pool: PoolUse,
+}
+
+// SAFETY: a method has no thread-local state; it is used through `&mut` only.
+unsafe impl Send for Method {}
+
+impl Method {
+    pub(crate) fn load(program: &Program, meta: MethodMeta) -> Result<Self> {
+        require_delegates(&meta)?;
+        let arenas = meta
+            .planned_bytes
+            .iter()
+            .map(|&bytes| {
+                let arena = usize::try_from(bytes).ok().and_then(Arena::new);
+                arena.ok_or_else(|| Error::OutOfMemory { method: meta.name.clone(), bytes })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let spans: Vec<_> = arenas
+            .iter()
+            .map(|arena| ffi::ArenaSpan { data: arena.as_ptr(), bytes: arena.bytes() })
+            .collect();
+        let pool = PoolUse::new();
+        ffi::start_log();
+        // SAFETY: the arenas are kept beside the method and dropped after it; nothing else touches them.
+        let mut method = unsafe { ffi::new_method(&spans) };
+        cxx::let_cxx_string!(name = &meta.name);
+        match method.pin_mut().load(program.ffi(), &name) {
+            0 => Ok(Self { method, _arenas: arenas, program: program.clone(), meta, _pool: pool }),
+            code => Err(failed(format!("load method `{}` of {}", meta.name, program.name()), code)),
+        }
+    }
+
+    /// The method's metadata.
+    pub fn meta(&self) -> &MethodMeta {
+        &self.meta
+    }
+
+    /// The program that it was loaded from.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Runs the method on `inputs`, one tensor for each input in order, and gives its outputs.
+    ///
+    /// Inputs that are not memory planned are read in place, others are copied into their arena. Nothing of ours is
+    /// allocated, unless it fails.
+    ///
+    /// # Errors
+    /// [`Error::InputCount`], [`Error::InputType`], [`Error::InputShape`] or [`Error::InputKind`] if `inputs` do not
+    /// match the metadata; [`Error::ExecuTorch`] if a kernel or delegate fails. The method can be run again after any.
+    pub fn execute(&mut self, inputs: &[TensorRef<'_>]) -> Result<Outputs<'_>> {
+        if inputs.len() != self.meta.inputs.len() {
+            return Err(Error::InputCount {
+                method: self.meta.name.clone(),
+                expected: self.meta.inputs.len(),
+                found: inputs.len(),
+            });
+        }
+        ffi::start_log();
+        for (index, (input, expected)) in inputs.iter().zip(&self.meta.inputs).enumerate() {
+            let expected = check_input(&self.meta.name, index, input, expected)?;
+            // SAFETY: the data has the bytes that shape and type ask for (`TensorRef::new`) and is borrowed until
+            // this function returns, which is after `execute`.
+            let code = unsafe {
+                self.method.pin_mut().bind_tensor(
+                    index,
+                    input.dtype.to_raw(),
+                    input.sizes,
+                    &expected.dim_order,
+                    input.bytes.as_ptr(),
+                )
+            };
+            if code != 0 {
+                return Err(failed(format!("bind input {index} of method `{}`", self.meta.name), code));
+            }
+        }
+        match self.method.pin_mut().execute() {
+            0 => Ok(Outputs { method: &self.method, name: &self.meta.name }),
+            code => Err(failed(format!("run method `{}`", self.meta.name), code)),
+        }
+    }
+}
+
+impl fmt::Debug for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Method").field("program", &self.program).field("name", &self.meta.name).finish()
+    }
+}
+
+/// What a run gave: views into the method's memory, valid until the next run.
+pub struct Outputs<'m> {
+    method: &'m ffi::Method,
+    name: &'m str,
+}
+
+/// One output.
+#[derive(Debug, Clone, Copy)]
+pub enum Value<'m> {
+    /// A tensor.
+    Tensor(TensorView<'m>),
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Double(f64),
+    /// A truth value.
+    Bool(bool),
+    /// Anything else, by ExecuTorch's name of its kind.
+    Other(&'static str),
+}
+
+impl<'m> Outputs<'m> {
+    /// The number of outputs.
+    pub fn len(&self) -> usize {
+        self.method.output_count()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Output `index`.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchOutput`].
+    pub fn get(&self, index: usize) -> Result<Value<'m>> {
+        if index >= self.len() {
+            return Err(Error::NoSuchOutput { method: self.name.to_owned(), index, count: self.len() });
+        }
+        let value = self.method.output(index);
+        Ok(match value.tag {
+            tag::TENSOR => {
+                // SAFETY: the pointers are into the method's memory, which is borrowed for 'm and not written
+                // until the next run; their lengths come from the same tensor.
+                let (sizes, bytes) =
+                    unsafe { (slice(value.sizes, value.dims), slice(value.data, value.bytes)) };
+                Value::Tensor(TensorView { index, dtype: DType::from_raw(value.dtype), sizes, bytes })
+            }
+            tag::INT => Value::Int(value.integer),
+            tag::DOUBLE => Value::Double(value.real),
+            tag::BOOL => Value::Bool(value.integer != 0),
+            other => Value::Other(tag::name(other)),
+        })
+    }
+
+    /// Output `index`, which must be a tensor.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchOutput`], or [`Error::OutputType`] if it is something else.
+    pub fn tensor(&self, index: usize) -> Result<TensorView<'m>> {
+        match self.get(index)? {
+            Value::Tensor(tensor) => Ok(tensor),
+            other => Err(Error::OutputType { index, expected: "a tensor", found: format!("{other:?}") }),
+        }
+    }
+}
+
+/// # Safety
+/// `data` is null, or points to `len` values that live for `'a` and are not written meanwhile.
+unsafe fn slice<'a, T>(data: *const T, len: usize) -> &'a [T] {
+    // SAFETY: the caller's promise; an empty tensor may have no address.
+    if data.is_null() || len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data, len) } }
+}
+
+/// Says in words what ExecuTorch would report as a bare `NotFound`.
+fn require_delegates(meta: &MethodMeta) -> Result<()> {
+    if meta.delegates.is_empty() {
+        return Ok(());
+    }
+    let linked = registry::registered_delegates();
+    for wanted in &meta.delegates {
+        match linked.iter().find(|delegate| delegate.name == *wanted) {
+            None => {
+                return Err(Error::DelegateMissing {
+                    method: meta.name.clone(),
+                    delegate: wanted.clone(),
+                    linked: linked.into_iter().map(|delegate| delegate.name).collect(),
+                });
+            }
+            Some(delegate) if !delegate.available => {
+                return Err(Error::DelegateUnavailable {
+                    method: meta.name.clone(),
+                    delegate: wanted.clone(),
+                });
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_input<'a>(
+    method: &str,
+    index: usize,
+    input: &TensorRef<'_>,
+    expected: &'a ValueMeta,
+) -> Result<&'a TensorMeta> {
+    let method = || method.to_owned();
+    let expected = match expected {
+        ValueMeta::Tensor(tensor) => tensor,
+        ValueMeta::Other(kind) => return Err(Error::InputKind { method: method(), index, kind }),
+    };
+    if expected.dtype != input.dtype {
+        return Err(Error::InputType {
+            method: method(),
+            index,
+            expected: expected.dtype,
+            found: input.dtype,
+        });
+    }
+    let fits = expected.sizes.len() == input.sizes.len()
+        && expected.sizes.iter().zip(input.sizes).all(|(bound, size)| size <= bound);
+    if !fits {
+        return Err(Error::InputShape {
+            method: method(),
+            index,
+            expected: expected.sizes.clone(),
+            found: input.sizes.to_vec(),
+        });
+    }
+    Ok(expected)
+}
