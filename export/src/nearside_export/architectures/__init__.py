@@ -1,0 +1,1 @@
+"""The classifiers that can be exported, one file each."""

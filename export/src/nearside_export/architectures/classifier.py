@@ -1,0 +1,28 @@
+"""What the exporter must know about a classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from nearside_export.image_spec import ImageSpec
+from nearside_export.manifest import Gate
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """An image classifier: f32 ``[1, 3, height, width]`` to logits f32 ``[1, len(labels)]``.
+
+    ``load`` builds the module in eval mode with its weights; ``labels`` gives the class names in
+    the order of the logits; ``gates`` maps a variant name to its quality gate.
+    """
+
+    name: str
+    licence: str
+    source: str
+    image: ImageSpec
+    load: Callable[[], torch.nn.Module]
+    labels: Callable[[], list[str]]
+    gates: dict[str, Gate]

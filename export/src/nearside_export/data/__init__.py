@@ -1,0 +1,1 @@
+"""Real pictures from PyPI packages, for calibration and evaluation."""

@@ -1,0 +1,21 @@
+"""The two kinds of failure a user can meet, and the exit code of each."""
+
+
+class ExportError(Exception):
+    """The work failed: the message says what went wrong and what to do. Exit code 1."""
+
+    exit_code = 1
+
+
+class UsageError(ExportError):
+    """The command line asks for something that does not exist. Exit code 2."""
+
+    exit_code = 2
+
+
+class QualityError(ExportError):
+    """The exported program is further from eager fp32 than its gate allows."""
+
+
+class PackageError(ExportError):
+    """A package on disk is missing, incomplete or not what its manifest says."""

@@ -1,0 +1,82 @@
+"""Model packages on disk: written whole or not at all, and checked against their manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from nearside_export.errors import ExportError, PackageError
+from nearside_export.manifest import FILE_NAME, FileRef, Manifest
+
+SUFFIX = ".nearside"
+
+
+def file_ref(folder: Path, name: str) -> FileRef:
+    """Measure ``folder/name``: size in bytes and sha256."""
+    data = (folder / name).read_bytes()
+    return FileRef(path=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+
+def check_files(package: Path, manifest: Manifest) -> None:
+    """Compare every file that the manifest names with its size and sha256."""
+    refs = [manifest.labels]
+    for variant in manifest.variants:
+        refs += [variant.program, *variant.external_data]
+    for ref in refs:
+        try:
+            actual = file_ref(package, ref.path)
+        except OSError as error:
+            raise PackageError(f"{package}: cannot read {ref.path}: {error}") from error
+        if actual != ref:
+            raise PackageError(
+                f"{package}: {ref.path} has {actual.bytes} bytes, sha256 {actual.sha256}; "
+                f"the manifest says {ref.bytes} bytes, sha256 {ref.sha256}. Export it again"
+            )
+
+
+def read_labels(package: Path, manifest: Manifest) -> list[str]:
+    """Class names, line i = class i."""
+    return (package / manifest.labels.path).read_text(encoding="utf-8").splitlines()
+
+
+@contextmanager
+def staged_folder(target: Path) -> Iterator[Path]:
+    """Give a temporary sibling of ``target`` that replaces it when the block succeeds.
+
+    On any exception the temporary folder is removed and ``target`` stays as it was.
+    `ExportError` when the place is not writable.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    except OSError as error:
+        raise ExportError(
+            f"cannot write to {target.parent}: {error.strerror}. Choose another place with --out"
+        ) from error
+    try:
+        yield staging
+        staging.chmod(0o755)
+        _replace(staging, target)
+    except OSError as error:
+        raise ExportError(f"cannot write {target}: {error}") from error
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write ``folder/manifest.json``."""
+    (folder / FILE_NAME).write_text(manifest.to_json(), encoding="utf-8")
+
+
+def _replace(staging: Path, target: Path) -> None:
+    if not target.exists():
+        staging.replace(target)
+        return
+    retired = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
+    target.replace(retired / target.name)
+    staging.replace(target)
+    shutil.rmtree(retired, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Quantisation schemes, one file each; each turns a module into an exported program."""

@@ -1,0 +1,1 @@
+"""What can be exported, one file a task: each makes whole packages."""
