@@ -1,0 +1,142 @@
+//! The folder outside the checkout where everything fetched is kept, shared by all checkouts of a user.
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// `$NEARSIDE_CACHE`, else `$XDG_CACHE_HOME/nearside`, else `~/.cache/nearside`.
+/// `crates/runtime/build/find.rs` looks in the same place.
+pub(crate) struct Cache {
+    root: PathBuf,
+}
+
+impl Cache {
+    /// Finds the folder and makes it if need be.
+    pub(crate) fn open() -> Result<Self> {
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let root = set("NEARSIDE_CACHE")
+            .or_else(|| Some(set("XDG_CACHE_HOME")?.join("nearside")))
+            .or_else(|| Some(set("HOME")?.join(".cache/nearside")))
+            .context("no cache folder: set HOME or NEARSIDE_CACHE")?;
+        let root = std::path::absolute(root)?;
+        fs::create_dir_all(&root)
+            .with_context(|| format!("cannot make the cache folder {}", root.display()))?;
+        Ok(Self { root })
+    }
+
+    /// A path in the cache.
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    /// Keeps other runs of set-up out until the returned file is dropped.
+    pub(crate) fn lock(&self) -> Result<File> {
+        let path = self.path("lock");
+        let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        if file.try_lock().is_err() {
+            eprintln!("==> waiting for another set-up to finish");
+            file.lock()?;
+        }
+        Ok(file)
+    }
+
+    /// An empty folder to build something in; `publish` then moves it to its place at once, so that nothing
+    /// half-made is ever found there.
+    pub(crate) fn scratch(&self, name: &str) -> Result<Scratch> {
+        let path = self.path(&format!("tmp-{name}-{}", std::process::id()));
+        remove(&path)?;
+        fs::create_dir_all(&path)?;
+        Ok(Scratch { path })
+    }
+
+    /// Whether a step that `stamp` closed was made from the same `key`.
+    pub(crate) fn is_stamped(&self, name: &str, key: &str) -> bool {
+        fs::read_to_string(self.stamp_path(name)).is_ok_and(|found| found == key)
+    }
+
+    /// Notes that the step `name` is complete for `key`.
+    pub(crate) fn stamp(&self, name: &str, key: &str) -> Result<()> {
+        let path = self.stamp_path(name);
+        fs::create_dir_all(self.path("stamps"))?;
+        fs::write(&path, key).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    fn stamp_path(&self, name: &str) -> PathBuf {
+        self.path("stamps").join(name)
+    }
+}
+
+/// A folder that disappears unless it is published.
+pub(crate) struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    /// Where the folder is now.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Moves `part` of the folder (or all of it, given "") to `target`, replacing what was there.
+    pub(crate) fn publish(self, part: &str, target: &Path) -> Result<()> {
+        if let Some(parent) = target.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        remove(target)?;
+        let from = if part.is_empty() { self.path.clone() } else { self.path.join(part) };
+        fs::rename(&from, target)
+            .with_context(|| format!("cannot move {} to {}", from.display(), target.display()))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Best effort: what stays is in a folder of its own that nothing looks at.
+        let _ = remove(&self.path);
+    }
+}
+
+/// Removes a folder if it is there.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// SHA-256 in lower-case hex.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// SHA-256 of a file in lower-case hex.
+pub(crate) fn sha256_file(path: &Path) -> Result<String> {
+    let mut hasher = Sha256::new();
+    let mut file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let read = io::Read::read(&mut file, &mut buffer)?;
+        if read == 0 {
+            return Ok(hex(&hasher.finalize()));
+        }
+        hasher.update(&buffer[..read]);
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sha256_of_abc_is_the_one_in_fips_180() {
+        assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

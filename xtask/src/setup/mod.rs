@@ -1,0 +1,113 @@
+//! Sets a machine up: what is missing is installed or fetched, what is there is left alone.
+
+pub(crate) mod apt;
+pub(crate) mod executorch;
+pub(crate) mod host;
+pub(crate) mod java;
+pub(crate) mod pins;
+pub(crate) mod python;
+pub(crate) mod swift;
+pub(crate) mod tools;
+
+use crate::cache::Cache;
+use anyhow::{Context as _, Result, bail};
+use host::Host;
+use std::path::{Path, PathBuf};
+use tools::Tool;
+
+/// What every duty needs to know.
+pub(crate) struct Context {
+    pub(crate) cache: Cache,
+    pub(crate) host: Host,
+    /// The checkout.
+    pub(crate) root: PathBuf,
+    /// Cargo's target folder.
+    pub(crate) target: PathBuf,
+}
+
+impl Context {
+    /// Looks around.
+    pub(crate) fn new() -> Result<Self> {
+        // Asked at run time too: a binary in a shared target folder may have been built for another checkout.
+        let manifest = std::env::var_os("CARGO_MANIFEST_DIR");
+        let xtask = manifest.map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        let root = xtask.parent().context("xtask has no parent folder")?.to_owned();
+        // This program is TARGET/PROFILE/xtask.
+        let program = std::env::current_exe()?;
+        let target = program.ancestors().nth(2).map(Path::to_owned).context("no target folder")?;
+        Ok(Self { cache: Cache::open()?, host: Host::detect(), root, target })
+    }
+}
+
+/// A part of set-up that can be asked for alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Compiler,
+    ExecuTorch,
+    Python,
+    Kotlin,
+    Swift,
+}
+
+impl Part {
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Compiler, Self::ExecuTorch, Self::Python, Self::Kotlin, Self::Swift];
+    /// What the demo needs.
+    pub(crate) const DEMO: [Self; 2] = [Self::Compiler, Self::ExecuTorch];
+
+    /// The name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Compiler => "compiler",
+            Self::ExecuTorch => "executorch",
+            Self::Python => "python",
+            Self::Kotlin => "kotlin",
+            Self::Swift => "swift",
+        }
+    }
+
+    fn tools(self, ctx: &Context) -> &'static [Tool] {
+        match self {
+            Self::Compiler => &[Tool::Cxx],
+            Self::ExecuTorch if executorch::present(ctx) => &[],
+            Self::ExecuTorch | Self::Python => &[Tool::Python],
+            Self::Kotlin => &[Tool::Jdk, Tool::Maven],
+            Self::Swift if swift::Swift::of(ctx).present() => &[],
+            Self::Swift => &[Tool::Debootstrap],
+        }
+    }
+
+    fn ensure(self, ctx: &Context) -> Result<()> {
+        match self {
+            Self::Compiler | Self::Kotlin => Ok(()),
+            Self::ExecuTorch => executorch::ensure(ctx),
+            Self::Python => python::ensure(ctx),
+            Self::Swift => swift::ensure(ctx),
+        }
+    }
+}
+
+/// Sets up `parts` one after another; one that fails does not stop the others.
+pub(crate) fn run(ctx: &Context, parts: &[Part]) -> Result<Vec<(Part, Result<()>)>> {
+    let _lock = ctx.cache.lock()?;
+    let mut tools: Vec<Tool> = parts.iter().flat_map(|part| part.tools(ctx)).copied().collect();
+    tools.dedup();
+    // All at once, so that a person who must run the command has one line to run. If that fails, each part says so.
+    let all = tools::ensure(&ctx.cache, &ctx.host, &tools);
+    let one = |part: Part| {
+        if all.is_err() {
+            tools::ensure(&ctx.cache, &ctx.host, part.tools(ctx))?;
+        }
+        part.ensure(ctx)
+    };
+    Ok(parts.iter().map(|&part| (part, one(part))).collect())
+}
+
+/// Sets up `parts`; an error if any of them failed.
+pub(crate) fn require(ctx: &Context, parts: &[Part]) -> Result<()> {
+    let failed: Vec<String> = run(ctx, parts)?
+        .into_iter()
+        .filter_map(|(part, result)| Some(format!("{}: {:#}", part.name(), result.err()?)))
+        .collect();
+    if failed.is_empty() { Ok(()) } else { bail!("set-up is not complete\n{}", failed.join("\n")) }
+}

@@ -1,0 +1,63 @@
+//! What is fetched, by version and SHA-256. Debian packages are not here: apt checks their signatures.
+
+use super::host::{Arch, Os};
+
+/// The ExecuTorch release; `crates/runtime/build/find.rs` names the same.
+pub(crate) const EXECUTORCH: &str = "1.5.1";
+
+/// A wheel of ExecuTorch on PyPI. The C++ libraries in it need no Python, so the Python version is only a name.
+pub(crate) struct Wheel {
+    /// As pip's `--platform` takes it.
+    pub(crate) platform: &'static str,
+    pub sha256: &'static str,
+}
+
+/// The Python version of the wheels, as pip's `--python-version` takes it.
+pub(crate) const WHEEL_PYTHON: &str = "311";
+
+const LINUX_X86_64: Wheel = Wheel {
+    platform: "manylinux_2_28_x86_64",
+    sha256: "274c28c2fe2b76acb03f9fa381537425c40e0098dcf886baf6d97a1a55ffe300",
+};
+const LINUX_AARCH64: Wheel = Wheel {
+    platform: "manylinux_2_28_aarch64",
+    sha256: "8ee02348a3ea80ddf770822911ebf78da616b73afce0fbaaa79f23311c88c66a",
+};
+const MACOS_ARM64: Wheel = Wheel {
+    platform: "macosx_14_0_arm64",
+    sha256: "e747dacb39950a2d234e08f230c1e5540f7b297fd32bc8c8f4296a953bb40dc0",
+};
+
+/// The wheel for a host, if ExecuTorch ships one.
+pub(crate) fn executorch_wheel(os: &Os, arch: Arch) -> Option<&'static Wheel> {
+    match (os, arch) {
+        (Os::Linux(_), Arch::X86_64) => Some(&LINUX_X86_64),
+        (Os::Linux(_), Arch::Aarch64) => Some(&LINUX_AARCH64),
+        (Os::MacOs, Arch::Aarch64) => Some(&MACOS_ARM64),
+        _ => None,
+    }
+}
+
+/// The Debian release of the Swift chroot: the first with a Swift 6 toolchain.
+pub(crate) const SWIFT_SUITE: &str = "trixie";
+
+/// What the Swift chroot needs beyond a minimal Debian.
+pub(crate) const SWIFT_PACKAGES: [&str; 3] = ["swiftlang", "libc6-dev", "libstdc++-14-dev"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setup::host::Distro;
+
+    #[test]
+    fn every_platform_that_executorch_ships_for_has_a_pin_of_its_own() {
+        let linux = Os::Linux(Distro::default());
+        let wheels = [(&linux, Arch::X86_64), (&linux, Arch::Aarch64), (&Os::MacOs, Arch::Aarch64)]
+            .map(|(os, arch)| executorch_wheel(os, arch).unwrap().sha256);
+        assert!(
+            wheels.iter().all(|sha256| sha256.len() == 64 && sha256.bytes().all(|b| b.is_ascii_hexdigit()))
+        );
+        assert!(wheels[0] != wheels[1] && wheels[1] != wheels[2] && wheels[0] != wheels[2]);
+        assert!(executorch_wheel(&Os::MacOs, Arch::X86_64).is_none());
+    }
+}

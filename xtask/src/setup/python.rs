@@ -1,0 +1,68 @@
+//! Python: pip wherever it hides, and the environment that exports models.
+
+use super::Context;
+use super::host::quiet;
+use crate::cache;
+use crate::progress::{self, Step};
+use anyhow::{Context as _, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A `pip` command: the system's, or that of a virtual environment made for it where the system has none.
+pub(crate) fn pip(ctx: &Context, step: &Step) -> Result<Command> {
+    let mut python = PathBuf::from("python3");
+    if !quiet("python3", &["-m", "pip", "--version"]) {
+        let venv = ctx.cache.path("pip-venv");
+        python = venv.join("bin/python");
+        if !quiet(&python, &["-m", "pip", "--version"]) {
+            cache::remove(&venv)?;
+            step.run(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
+        }
+    }
+    Ok(pip_of(&python))
+}
+
+fn pip_of(python: &Path) -> Command {
+    let mut command = Command::new(python);
+    command.args(["-m", "pip", "--disable-pip-version-check", "--no-input"]);
+    command
+}
+
+/// The lock of the export environment, relative to the checkout.
+const LOCK: &str = "export/requirements.lock";
+
+/// Where the export environment for the present lock is.
+pub(crate) fn venv(ctx: &Context) -> Result<PathBuf> {
+    let lock = ctx.root.join(LOCK);
+    let text = fs::read(&lock)
+        .with_context(|| format!("{LOCK} is missing: this checkout has no Python exporter"))?;
+    Ok(ctx.cache.path(&format!("export-venv-{}", &cache::sha256(&text)[..12])))
+}
+
+/// Makes the export environment unless it is there.
+pub(crate) fn ensure(ctx: &Context) -> Result<()> {
+    let venv = venv(ctx)?;
+    if venv.join(COMPLETE).is_file() {
+        return Ok(());
+    }
+    progress::step(&ctx.cache, "Install the Python export environment", |step| {
+        // Made in its place, for its scripts name their interpreter by path; the stamp comes last.
+        cache::remove(&venv)?;
+        step.run(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
+        step.run(
+            pip_of(&venv.join("bin/python"))
+                .args(["install", "--require-hashes", "--no-deps", "--only-binary=:all:", "--no-cache-dir"])
+                .arg("--requirement")
+                .arg(ctx.root.join(LOCK)),
+        )?;
+        if !quiet(venv.join("bin/python"), &["-c", "import pytest, ruff"]) {
+            bail!("{LOCK} does not bring pytest and ruff");
+        }
+        fs::write(venv.join(COMPLETE), "")?;
+        Ok(())
+    })
+}
+
+/// The file in an environment that says that it was installed to the end.
+const COMPLETE: &str = ".complete";

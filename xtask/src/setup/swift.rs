@@ -1,0 +1,125 @@
+//! Swift: the system's own where there is one, else Debian's in a chroot.
+
+use super::host::{Os, which};
+use super::{Context, apt, pins};
+use crate::progress::{self, Step};
+use anyhow::{Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How Swift is run here.
+pub(crate) enum Swift {
+    /// `swift` on PATH.
+    Native,
+    /// In a Debian of its own. Its packages are pinned by apt's signatures.
+    Chroot(PathBuf),
+}
+
+impl Swift {
+    /// The one that suits this machine, whether it is set up yet or not.
+    pub(crate) fn of(ctx: &Context) -> Self {
+        match which("swift") {
+            Some(_) => Self::Native,
+            None => Self::Chroot(ctx.cache.path(&format!("swift-{}", pins::SWIFT_SUITE))),
+        }
+    }
+
+    /// Whether nothing has to be installed.
+    pub(crate) fn present(&self) -> bool {
+        match self {
+            Self::Native => true,
+            Self::Chroot(root) => root.join("usr/bin/swift").exists(),
+        }
+    }
+
+    /// A command that runs `swift ARGS` in `folder`. In a chroot it sees `shared` (and `folder`) at the same paths
+    /// and nothing else of this machine, and no mount outlives it.
+    pub(crate) fn command(&self, ctx: &Context, folder: &Path, shared: &[&Path], args: &[&str]) -> Command {
+        let root = match self {
+            Self::Native => {
+                let mut command = Command::new("swift");
+                command.args(args).current_dir(folder);
+                return command;
+            }
+            Self::Chroot(root) => root,
+        };
+        let mut command = ctx.host.root.command("unshare");
+        command.args(["--mount", "--propagation", "private", "sh", "-euc", IN_CHROOT, "swift"]);
+        command.arg(root).arg(folder);
+        command.arg(user()).arg(shared.len().to_string()).args(shared).args(args);
+        command
+    }
+}
+
+/// Run in a mount namespace of its own: arguments are the chroot, the folder to work in, USER:GROUP, the number of
+/// shared folders, those, then Swift's own arguments. Swift ends with 127 where /proc is missing.
+const IN_CHROOT: &str = r#"
+root=$1 folder=$2 user=$3 count=$4
+shift 4
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+share() { mkdir -p "$root$1" && mount --bind "$1" "$root$1"; }
+share "$folder"
+while [ "$count" -gt 0 ]; do share "$1"; shift; count=$((count - 1)); done
+exec chroot --userspec="$user" "$root" env -i PATH=/usr/bin:/bin HOME=/tmp LANG=C.UTF-8 \
+    sh -euc 'cd "$1" && shift && exec swift "$@"' swift "$folder" "$@"
+"#;
+
+/// Files that Swift writes belong to who runs this, not to root.
+fn user() -> String {
+    let id = |flag| super::host::user_id(flag).unwrap_or_default();
+    format!("{}:{}", id("-u"), id("-g"))
+}
+
+/// Makes the chroot unless it is there or `swift` is on PATH.
+pub(crate) fn ensure(ctx: &Context) -> Result<()> {
+    let swift = Swift::of(ctx);
+    let root = match &swift {
+        Swift::Chroot(root) if !swift.present() => root,
+        _ => return Ok(()),
+    };
+    let Os::Linux(distro) = &ctx.host.os else {
+        bail!("Swift is missing: install Xcode or a Swift 6 toolchain, so that `swift` is on PATH");
+    };
+    // On another distribution than Debian, the public mirror that Debian names for everybody.
+    let mirror = apt::debian_mirror(distro).unwrap_or_else(|| "http://deb.debian.org/debian".to_owned());
+    progress::step(&ctx.cache, "Make a Debian chroot with Swift", |step| make(ctx, step, root, &mirror))
+}
+
+fn make(ctx: &Context, step: &Step, root: &Path, mirror: &str) -> Result<()> {
+    // Not a `Scratch`: the folder belongs to root, who may be another user.
+    let half = root.with_extension(format!("half-{}", std::process::id()));
+    let made = step.run(
+        ctx.host
+            .root
+            .command("unshare")
+            .args(["--mount", "--propagation", "private", "sh", "-euc", MAKE, "make"])
+            .args([half.as_path(), root])
+            .args([pins::SWIFT_SUITE, mirror])
+            .args(pins::SWIFT_PACKAGES),
+    );
+    if made.is_err() && half.exists() {
+        step.succeeds(ctx.host.root.command("rm").arg("-rf").arg(&half))?;
+    }
+    fs::metadata(root).map(drop).or(made)
+}
+
+/// Arguments: where to make the chroot, where it goes when it is complete, suite, mirror, packages.
+/// debootstrap and apt check every package against Debian's signing keys: that is the pin here.
+const MAKE: &str = r#"
+half=$1 root=$2 suite=$3 mirror=$4
+shift 4
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=$PATH:/usr/sbin:/sbin
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+debootstrap --variant=minbase --force-check-gpg --keyring="$keyring" "$suite" "$half" "$mirror"
+echo 'Acquire::Languages "none";' > "$half/etc/apt/apt.conf.d/99no-translations"
+mountpoint -q "$half/proc" || mount -t proc proc "$half/proc"
+chroot "$half" apt-get update
+chroot "$half" apt-get install -y --no-install-recommends "$@"
+chroot "$half" apt-get clean
+rm -rf "$half"/var/lib/apt/lists/*
+umount "$half/proc"
+rm -rf "$root"
+mv "$half" "$root"
+"#;
