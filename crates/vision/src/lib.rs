@@ -1,1 +1,46 @@
-//! Being written.
+//! Pixels to tensors.
+//!
+//! A [`Frame`] is a borrowed view of one camera picture in whatever layout the device gives: YUV_420_888 with any
+//! strides, YUYV, BGRA, RGBA or RGB, with crop, rotation and mirror. A [`Photo`] is a decoded image file that is
+//! upright by its EXIF orientation. A [`Preprocessor`] turns either into the float tensor that a network takes: it
+//! resamples, converts colour, normalises and lays out, row by row, and allocates nothing once warm. A
+//! [`FrameBuffer`] is a reusable owned copy of a frame, for when the camera wants its memory back.
+//!
+//! ```
+//! use nearside_vision::{Fit, Frame, ImageSpec, Preprocessor};
+//!
+//! let nv12 = vec![128; 640 * 480 * 3 / 2];
+//! let frame = Frame::nv12(&nv12, 640, 480, None)?;
+//! let mut preprocessor = Preprocessor::new(ImageSpec { fit: Fit::Stretch, ..ImageSpec::new(224, 224) })?;
+//! let mut tensor = vec![0.0; preprocessor.output_len()];
+//! preprocessor.run(&frame, &mut tensor)?;
+//! # Ok::<(), nearside_vision::Error>(())
+//! ```
+//!
+//! # What the numbers mean
+//!
+//! The result equals, up to clamping and rounding: upsample chroma to full resolution (bilinear, centre siting),
+//! convert every pixel to RGB, crop, rotate, mirror, resize, normalise. All of these but the clamp are linear, so the
+//! resampling is done on Y, U and V instead and only the pixels that are kept are converted.
+
+mod colour;
+mod convert;
+mod error;
+mod frame;
+mod frame_buffer;
+mod geometry;
+mod photo;
+mod placement;
+mod preprocessor;
+mod resample;
+mod spec;
+mod taps;
+
+pub use colour::{Matrix, Range};
+pub use error::{Error, Result};
+pub use frame::{BufferLayout, Frame, PixelFormat, Plane};
+pub use frame_buffer::FrameBuffer;
+pub use geometry::{Rect, Rotation};
+pub use photo::{Photo, PhotoLimits};
+pub use preprocessor::Preprocessor;
+pub use spec::{Filter, Fit, ImageSpec, Layout};

@@ -1,0 +1,194 @@
+//! Everything that can be wrong with a frame, a photo or a specification, and what to do about it.
+
+use std::path::PathBuf;
+
+use crate::{PixelFormat, Rect};
+
+/// A [`std::result::Result`] with this crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a frame, a photo or a specification was refused. Each message says what is wrong and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A frame of zero width or height.
+    #[error(
+        "the frame is {width}x{height}: width and height must be at least 1; pass the size of the picture in pixels"
+    )]
+    EmptyFrame {
+        /// Width of the frame in pixels.
+        width: u32,
+        /// Height of the frame in pixels.
+        height: u32,
+    },
+
+    /// A plane has fewer bytes than its size and strides need.
+    #[error(
+        "plane {plane} of the {format} frame has {has} bytes and needs {needs} for {columns}x{rows} samples with row \
+         stride {row_stride} and pixel stride {pixel_stride}; pass the whole plane, or the strides that it really has"
+    )]
+    PlaneTooShort {
+        /// Pixel format of the frame.
+        format: PixelFormat,
+        /// Which plane: `Y`, `U`, `V`, or the name of a packed format.
+        plane: &'static str,
+        /// Bytes that the plane has.
+        has: usize,
+        /// Bytes up to and including its last sample.
+        needs: usize,
+        /// Samples in a row of the plane.
+        columns: u32,
+        /// Rows of the plane.
+        rows: u32,
+        /// Bytes from one row to the next, as given.
+        row_stride: usize,
+        /// Bytes from one sample to the next, as given.
+        pixel_stride: usize,
+    },
+
+    /// A row stride that is smaller than one row of samples.
+    #[error(
+        "plane {plane} of the {format} frame has row stride {row_stride}, but a row of {columns} samples with pixel \
+         stride {pixel_stride} takes {needs} bytes; the row stride is in bytes (not pixels) and includes padding"
+    )]
+    RowStrideTooSmall {
+        /// Pixel format of the frame.
+        format: PixelFormat,
+        /// Which plane.
+        plane: &'static str,
+        /// Bytes from one row to the next, as given.
+        row_stride: usize,
+        /// Bytes that one row takes.
+        needs: usize,
+        /// Samples in a row of the plane.
+        columns: u32,
+        /// Bytes from one sample to the next, as given.
+        pixel_stride: usize,
+    },
+
+    /// A pixel stride that does not fit the format.
+    #[error(
+        "plane {plane} of the {format} frame has pixel stride {pixel_stride}, but it must be {expected}; the pixel \
+         stride is the distance in bytes from one sample of the plane to the next"
+    )]
+    WrongPixelStride {
+        /// Pixel format of the frame.
+        format: PixelFormat,
+        /// Which plane.
+        plane: &'static str,
+        /// Bytes from one sample to the next, as given.
+        pixel_stride: usize,
+        /// What the format asks for.
+        expected: &'static str,
+    },
+
+    /// A crop that is empty or reaches beyond the frame.
+    #[error(
+        "the crop {}x{} at ({}, {}) does not lie inside the {width}x{height} frame; a crop has at least one pixel and \
+         is given in the frame's own coordinates, before rotation",
+        crop.width, crop.height, crop.x, crop.y
+    )]
+    CropOutsideFrame {
+        /// The crop as given.
+        crop: Rect,
+        /// Width of the frame in pixels.
+        width: u32,
+        /// Height of the frame in pixels.
+        height: u32,
+    },
+
+    /// An output buffer of the wrong length.
+    #[error(
+        "the output buffer holds {has} floats, but a 3x{width}x{height} tensor takes {needs}; size it with `output_len`"
+    )]
+    WrongOutputLength {
+        /// Floats in the buffer.
+        has: usize,
+        /// Floats in the tensor.
+        needs: usize,
+        /// Width of the tensor's picture.
+        width: u32,
+        /// Height of the tensor's picture.
+        height: u32,
+    },
+
+    /// An image specification that cannot be followed.
+    #[error("the image specification is invalid: {field} is {value}, but must be {expected}")]
+    InvalidSpec {
+        /// The field of [`ImageSpec`](crate::ImageSpec).
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+
+    /// A rotation that is not a multiple of a quarter turn.
+    #[error("a rotation of {degrees} degrees is not possible; use 0, 90, 180 or 270 (clockwise)")]
+    InvalidRotation {
+        /// Degrees as given.
+        degrees: i64,
+    },
+
+    /// A word that names no option.
+    #[error("`{value}` is not a {what}; use one of {expected}")]
+    UnknownName {
+        /// What was looked for.
+        what: &'static str,
+        /// The word.
+        value: String,
+        /// The words that are known.
+        expected: &'static str,
+    },
+
+    /// A photo file that could not be read.
+    #[error("cannot read the photo {}: {source}; check the path and its permissions", path.display())]
+    Io {
+        /// Path of the file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+
+    /// A photo in a format that is known but not decoded here.
+    #[error(
+        "the photo is {format}, which is not supported; convert it to JPEG or PNG, or decode it with the platform and pass the pixels as a frame"
+    )]
+    UnsupportedPhoto {
+        /// Name of the format.
+        format: &'static str,
+    },
+
+    /// Bytes that are no image of any known kind.
+    #[error(
+        "the photo's {bytes} bytes are not an image of a known kind; pass a whole JPEG, PNG, WebP, GIF or BMP file"
+    )]
+    NotAPhoto {
+        /// Bytes given.
+        bytes: usize,
+    },
+
+    /// A photo that is damaged or cut short.
+    #[error(
+        "the {format} photo cannot be decoded ({reason}); the file is damaged, cut short or of a variant that is not supported, export it again"
+    )]
+    CorruptPhoto {
+        /// Name of the format.
+        format: &'static str,
+        /// What the decoder said.
+        reason: String,
+    },
+
+    /// A photo beyond the limits.
+    #[error(
+        "the photo {what} is {has}, above the limit of {limit}; scale it down first, or raise the limit if the source is trusted"
+    )]
+    PhotoTooLarge {
+        /// What is too large, with its unit.
+        what: &'static str,
+        /// How large it is.
+        has: u64,
+        /// How large it may be.
+        limit: u64,
+    },
+}

@@ -1,0 +1,109 @@
+//! What a network wants to see.
+
+use crate::{Error, Result};
+
+/// Largest width and height of a tensor's picture.
+const MAX_SIDE: u32 = 16_384;
+
+/// The picture that a network takes, as the manifest of its package says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ImageSpec {
+    /// Width of the tensor's picture in pixels.
+    pub width: u32,
+    /// Height of the tensor's picture in pixels.
+    pub height: u32,
+    /// How a picture of another shape is made to fit.
+    pub fit: Fit,
+    /// How it is resampled.
+    pub filter: Filter,
+    /// Subtracted from the values on 0..1, in RGB order.
+    pub mean: [f32; 3],
+    /// What the difference is divided by, in RGB order.
+    pub std: [f32; 3],
+    /// Order of the tensor's axes.
+    pub layout: Layout,
+}
+
+impl ImageSpec {
+    /// Stretched, antialiased, values on 0..1, NCHW.
+    pub fn new(width: u32, height: u32) -> Self {
+        Self {
+            width,
+            height,
+            fit: Fit::Stretch,
+            filter: Filter::BilinearAntialias,
+            mean: [0.0; 3],
+            std: [1.0; 3],
+            layout: Layout::Nchw,
+        }
+    }
+
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// [`Error::InvalidSpec`] names the field, its value and what it must be.
+    pub fn validate(&self) -> Result<()> {
+        let refuse = |field, value: String, expected| Err(Error::InvalidSpec { field, value, expected });
+        for (field, side) in [("width", self.width), ("height", self.height)] {
+            if side == 0 || side > MAX_SIDE {
+                return refuse(field, side.to_string(), "between 1 and 16384");
+            }
+        }
+        if let Fit::CenterCrop { fraction } = self.fit
+            && !(fraction > 0.0 && fraction <= 1.0)
+        {
+            return refuse("crop fraction", fraction.to_string(), "above 0 and at most 1");
+        }
+        if self.mean.iter().any(|mean| !mean.is_finite()) {
+            return refuse("mean", format!("{:?}", self.mean), "three finite numbers, for values on 0..1");
+        }
+        if self.std.iter().any(|std| !std.is_finite() || *std == 0.0) {
+            return refuse(
+                "std",
+                format!("{:?}", self.std),
+                "three finite numbers other than 0, for values on 0..1",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// How a picture is made to fit a tensor of another shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fit {
+    /// The whole picture, stretched.
+    Stretch,
+    /// The whole picture, scaled alike in both directions, centred, with bars in this RGB colour. The scaled size is
+    /// rounded half to even; an odd bar is a pixel wider on the right or at the bottom.
+    Letterbox {
+        /// Colour of the bars, RGB.
+        pad: [u8; 3],
+    },
+    /// The middle of the picture, as timm and torchvision do it: the picture is resized until its shorter side is
+    /// `floor(size / fraction)`, then the centre is cut out.
+    CenterCrop {
+        /// Share of the shorter side that is kept, above 0 and at most 1: timm's `crop_pct`.
+        fraction: f32,
+    },
+}
+
+/// How a picture is resampled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Filter {
+    /// The four nearest pixels, half-pixel centres, clamped at the edge: OpenCV's `INTER_LINEAR`. Aliases when it
+    /// shrinks.
+    Bilinear,
+    /// A triangle as wide as the shrinking asks for: Pillow's `BILINEAR`, torchvision's `antialias=True`.
+    #[default]
+    BilinearAntialias,
+}
+
+/// Order of a tensor's axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Channel, row, column: PyTorch.
+    #[default]
+    Nchw,
+    /// Row, column, channel: TensorFlow.
+    Nhwc,
+}
