@@ -1,0 +1,77 @@
+//! Files that are no programs, or only part of one.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::path;
+use nearside_runtime::{Error, LoadMode, Program};
+use std::io::Write;
+
+const MODES: [LoadMode; 3] = [LoadMode::Mmap, LoadMode::File, LoadMode::Bytes];
+
+fn open(bytes: &[u8], mode: LoadMode) -> Result<Program, Error> {
+    let mut file = tempfile::Builder::new().suffix(".pte").tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    Program::open(file.path(), mode)
+}
+
+#[test]
+fn a_program_cut_anywhere_is_an_error_in_every_mode() {
+    for file in ["add.pte", "mlp-xnnpack.pte", "multi.pte"] {
+        let whole = std::fs::read(path(file)).unwrap();
+        for length in 0..whole.len() {
+            // Every length by bytes, some by files, which are slower.
+            let error =
+                Program::from_bytes(&whole[..length]).expect_err(&format!("{file} cut to {length} bytes"));
+            assert!(
+                matches!(
+                    error,
+                    Error::NotAProgram { .. } | Error::Truncated { .. } | Error::ExecuTorch { .. }
+                ),
+                "{file} cut to {length} bytes: {error}"
+            );
+            if length % 131 == 0 {
+                for mode in MODES {
+                    open(&whole[..length], mode)
+                        .expect_err(&format!("{file} cut to {length} bytes, {mode:?}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_program_is_called_that() {
+    let text =
+        b"This is a text file that somebody named model.pte by mistake, and it is longer than a header.";
+    for mode in MODES {
+        for bytes in [&text[..], b"", b"abc", &[0; 4096]] {
+            let error = open(bytes, mode).unwrap_err();
+            assert!(matches!(error, Error::NotAProgram { .. }), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_program_of_another_format_version_is_called_that() {
+    let mut bytes = std::fs::read(path("add.pte")).unwrap();
+    bytes[6..8].copy_from_slice(b"13");
+    let error = Program::from_bytes(bytes).unwrap_err();
+    assert!(error.to_string().contains("its format is `ET13`"), "{error}");
+}
+
+#[test]
+fn a_missing_file_and_a_folder_are_errors() {
+    for mode in MODES {
+        assert!(matches!(Program::open("no/such/file.pte", mode), Err(Error::Read { .. })));
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Program::open(folder.path(), mode).is_err());
+    }
+}
+
+#[test]
+fn a_header_that_overflows_is_an_error() {
+    let mut bytes = std::fs::read(path("mlp-xnnpack.pte")).unwrap();
+    bytes[24..40].fill(0xff);
+    assert!(matches!(Program::from_bytes(bytes), Err(Error::NotAProgram { .. })));
+}
