@@ -50,22 +50,6 @@ impl Cache {
         fs::create_dir_all(&path)?;
         Ok(Scratch { path })
     }
-
-    /// Whether a step that `stamp` closed was made from the same `key`.
-    pub(crate) fn is_stamped(&self, name: &str, key: &str) -> bool {
-        fs::read_to_string(self.stamp_path(name)).is_ok_and(|found| found == key)
-    }
-
-    /// Notes that the step `name` is complete for `key`.
-    pub(crate) fn stamp(&self, name: &str, key: &str) -> Result<()> {
-        let path = self.stamp_path(name);
-        fs::create_dir_all(self.path("stamps"))?;
-        fs::write(&path, key).with_context(|| format!("cannot write {}", path.display()))
-    }
-
-    fn stamp_path(&self, name: &str) -> PathBuf {
-        self.path("stamps").join(name)
-    }
 }
 
 /// A folder that disappears unless it is published.

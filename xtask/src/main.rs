@@ -1,19 +1,32 @@
 //! `cargo xtask`: the project's chores. Run `cargo xtask help` for a list.
 
+mod bindgen;
 mod cache;
+mod demo;
+mod lint;
 mod progress;
 mod setup;
+mod test;
 
 use anyhow::{Result, bail};
 use lexopt::prelude::*;
 use setup::{Context, Part};
 use std::process::ExitCode;
+use test::Suite;
 
 const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
+  demo                       set up, then classify the bundled photos and clip
+  test [--only SUITE,...]    set up, then run every test (suites: rust, kotlin, swift, python)
+       [--skip-setup]        take the machine as it is
+       [--lint]              also run `lint`
+  lint                       check formats and lints of every language
+  bindgen                    build the library and generate the Kotlin and Swift bindings
   setup [--only PART,...]    install and fetch what is missing
                              (parts: compiler, executorch, python, kotlin, swift)
+        [--update-locks]     resolve Maven artefacts anew and write bindings/kotlin/maven.lock
+  swift ARGS...              run Swift in bindings/swift, in the chroot if need be
 ";
 
 fn main() -> ExitCode {
@@ -28,25 +41,77 @@ fn main() -> ExitCode {
 
 fn run() -> Result<ExitCode> {
     let mut args = lexopt::Parser::from_env();
-    match args.next()? {
-        Some(Value(command)) => match command.to_str() {
-            Some("setup") => setup(args),
-            _ => bail!("no such command: {}\n{HELP}", command.display()),
-        },
-        _ => bail!("{HELP}"),
+    let command = match args.next()? {
+        Some(Value(command)) => command.string()?,
+        Some(Short('h') | Long("help")) => "help".to_owned(),
+        _ => bail!("which command?\n\n{HELP}"),
+    };
+    let ctx = Context::new()?;
+    match command.as_str() {
+        "help" => print!("{HELP}"),
+        "setup" => setup(&ctx, args)?,
+        "demo" => {
+            no_more(args)?;
+            demo::run(&ctx)?;
+        }
+        "test" => return test(&ctx, args),
+        "lint" => {
+            no_more(args)?;
+            setup::require(&ctx, &Part::ALL)?;
+            lint::run(&ctx)?;
+        }
+        "bindgen" => {
+            no_more(args)?;
+            setup::require(&ctx, &Part::DEMO)?;
+            bindgen::run(&ctx)?;
+        }
+        "swift" => return swift(&ctx, args),
+        _ => bail!("no such command: {command}\n\n{HELP}"),
     }
+    Ok(ExitCode::SUCCESS)
 }
 
-fn setup(mut args: lexopt::Parser) -> Result<ExitCode> {
-    let mut parts = Part::ALL.to_vec();
+fn setup(ctx: &Context, mut args: lexopt::Parser) -> Result<()> {
+    let (mut parts, mut update_locks) = (Part::ALL.to_vec(), false);
     while let Some(arg) = args.next()? {
         match arg {
             Long("only") => parts = list(&args.value()?.string()?, &Part::ALL, Part::name)?,
+            Long("update-locks") => update_locks = true,
             _ => return Err(arg.unexpected().into()),
         }
     }
-    setup::require(&Context::new()?, &parts)?;
-    Ok(ExitCode::SUCCESS)
+    if update_locks {
+        return setup::update_locks(ctx);
+    }
+    setup::require(ctx, &parts)
+}
+
+fn test(ctx: &Context, mut args: lexopt::Parser) -> Result<ExitCode> {
+    let mut options = test::Options { suites: Suite::ALL.to_vec(), skip_setup: false, lint: false };
+    while let Some(arg) = args.next()? {
+        match arg {
+            Long("only") => options.suites = list(&args.value()?.string()?, &Suite::ALL, Suite::name)?,
+            Long("skip-setup") => options.skip_setup = true,
+            Long("lint") => options.lint = true,
+            _ => return Err(arg.unexpected().into()),
+        }
+    }
+    Ok(if test::run(ctx, &options)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn swift(ctx: &Context, mut args: lexopt::Parser) -> Result<ExitCode> {
+    setup::require(ctx, &[Part::Swift])?;
+    let args: Vec<String> = args.raw_args()?.map(|arg| arg.string()).collect::<Result<_, _>>()?;
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let status = test::swift::command(ctx, &args).status()?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn no_more(mut args: lexopt::Parser) -> Result<()> {
+    match args.next()? {
+        Some(arg) => Err(arg.unexpected().into()),
+        None => Ok(()),
+    }
 }
 
 /// Reads a comma-separated list of names.

@@ -87,10 +87,14 @@ impl Step {
         Ok(status.success())
     }
 
-    /// The last lines of the log.
+    /// What the commands have written so far.
+    pub(crate) fn output(&self) -> String {
+        String::from_utf8_lossy(&fs::read(&self.log).unwrap_or_default()).into_owned()
+    }
+
+    /// The last lines of it.
     pub(crate) fn tail(&self, lines: usize) -> String {
-        let text = fs::read(&self.log).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
+        let text = self.output();
         let all: Vec<&str> = text.lines().collect();
         all[all.len().saturating_sub(lines)..].join("\n")
     }

@@ -90,7 +90,9 @@ fn stamped(folder: &Path, wheel: &Wheel) -> bool {
 }
 
 fn overridden() -> Option<PathBuf> {
-    std::env::var_os("EXECUTORCH_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from)
+    std::env::var_os("EXECUTORCH_DIR")
+        .filter(|dir| !dir.is_empty())
+        .and_then(|dir| std::path::absolute(dir).ok())
 }
 
 fn wheel(ctx: &Context) -> Result<&'static Wheel> {

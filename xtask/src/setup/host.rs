@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Os {
     Linux(Distro),
-    MacOs,
+    Macos,
     Other,
 }
 
@@ -78,7 +78,7 @@ impl Host {
     pub(crate) fn detect() -> Self {
         let os = match env::consts::OS {
             "linux" => Os::Linux(Distro::parse(&fs::read_to_string("/etc/os-release").unwrap_or_default())),
-            "macos" => Os::MacOs,
+            "macos" => Os::Macos,
             _ => Os::Other,
         };
         let arch = match env::consts::ARCH {

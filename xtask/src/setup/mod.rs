@@ -4,6 +4,7 @@ pub(crate) mod apt;
 pub(crate) mod executorch;
 pub(crate) mod host;
 pub(crate) mod java;
+pub(crate) mod maven;
 pub(crate) mod pins;
 pub(crate) mod python;
 pub(crate) mod swift;
@@ -12,7 +13,9 @@ pub(crate) mod tools;
 use crate::cache::Cache;
 use anyhow::{Context as _, Result, bail};
 use host::Host;
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use tools::Tool;
 
 /// What every duty needs to know.
@@ -36,6 +39,25 @@ impl Context {
         let program = std::env::current_exe()?;
         let target = program.ancestors().nth(2).map(Path::to_owned).context("no target folder")?;
         Ok(Self { cache: Cache::open()?, host: Host::detect(), root, target })
+    }
+
+    /// The Cargo that runs this.
+    pub(crate) fn cargo(&self) -> Command {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
+        // Set for this program by the Cargo that started it; of no use to another package's build.
+        command.env_remove("CARGO_MANIFEST_DIR");
+        command
+    }
+
+    /// Where Cargo puts libraries and programs of a development build.
+    pub(crate) fn libraries(&self) -> PathBuf {
+        self.target.join("debug")
+    }
+
+    /// The library that the bindings load.
+    pub(crate) fn library(&self) -> PathBuf {
+        self.libraries().join(format!("{DLL_PREFIX}nearside{DLL_SUFFIX}"))
     }
 }
 
@@ -79,9 +101,10 @@ impl Part {
 
     fn ensure(self, ctx: &Context) -> Result<()> {
         match self {
-            Self::Compiler | Self::Kotlin => Ok(()),
+            Self::Compiler => Ok(()),
             Self::ExecuTorch => executorch::ensure(ctx),
             Self::Python => python::ensure(ctx),
+            Self::Kotlin => maven::ensure(ctx),
             Self::Swift => swift::ensure(ctx),
         }
     }
@@ -110,4 +133,11 @@ pub(crate) fn require(ctx: &Context, parts: &[Part]) -> Result<()> {
         .filter_map(|(part, result)| Some(format!("{}: {:#}", part.name(), result.err()?)))
         .collect();
     if failed.is_empty() { Ok(()) } else { bail!("set-up is not complete\n{}", failed.join("\n")) }
+}
+
+/// Rewrites the locks of what is fetched.
+pub(crate) fn update_locks(ctx: &Context) -> Result<()> {
+    let _lock = ctx.cache.lock()?;
+    tools::ensure(&ctx.cache, &ctx.host, Part::Kotlin.tools(ctx))?;
+    maven::update_lock(ctx)
 }

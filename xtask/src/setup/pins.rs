@@ -33,7 +33,7 @@ pub(crate) fn executorch_wheel(os: &Os, arch: Arch) -> Option<&'static Wheel> {
     match (os, arch) {
         (Os::Linux(_), Arch::X86_64) => Some(&LINUX_X86_64),
         (Os::Linux(_), Arch::Aarch64) => Some(&LINUX_AARCH64),
-        (Os::MacOs, Arch::Aarch64) => Some(&MACOS_ARM64),
+        (Os::Macos, Arch::Aarch64) => Some(&MACOS_ARM64),
         _ => None,
     }
 }
@@ -44,6 +44,12 @@ pub(crate) const SWIFT_SUITE: &str = "trixie";
 /// What the Swift chroot needs beyond a minimal Debian.
 pub(crate) const SWIFT_PACKAGES: [&str; 3] = ["swiftlang", "libc6-dev", "libstdc++-14-dev"];
 
+/// ktlint, whose jar is in the lock of Maven artefacts like all others.
+pub(crate) const KTLINT: &str = "1.8.0";
+
+/// The Maven plugin that fetches it.
+pub(crate) const MAVEN_DEPENDENCY_PLUGIN: &str = "3.8.1";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,12 +58,12 @@ mod tests {
     #[test]
     fn every_platform_that_executorch_ships_for_has_a_pin_of_its_own() {
         let linux = Os::Linux(Distro::default());
-        let wheels = [(&linux, Arch::X86_64), (&linux, Arch::Aarch64), (&Os::MacOs, Arch::Aarch64)]
+        let wheels = [(&linux, Arch::X86_64), (&linux, Arch::Aarch64), (&Os::Macos, Arch::Aarch64)]
             .map(|(os, arch)| executorch_wheel(os, arch).unwrap().sha256);
         assert!(
             wheels.iter().all(|sha256| sha256.len() == 64 && sha256.bytes().all(|b| b.is_ascii_hexdigit()))
         );
         assert!(wheels[0] != wheels[1] && wheels[1] != wheels[2] && wheels[0] != wheels[2]);
-        assert!(executorch_wheel(&Os::MacOs, Arch::X86_64).is_none());
+        assert!(executorch_wheel(&Os::Macos, Arch::X86_64).is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! Swift: the system's own where there is one, else Debian's in a chroot.
 
 use super::host::{Os, which};
-use super::{Context, apt, pins};
+use super::{Context, apt, executorch, pins};
 use crate::progress::{self, Step};
 use anyhow::{Result, bail};
 use std::fs;
@@ -33,9 +33,9 @@ impl Swift {
         }
     }
 
-    /// A command that runs `swift ARGS` in `folder`. In a chroot it sees `shared` (and `folder`) at the same paths
-    /// and nothing else of this machine, and no mount outlives it.
-    pub(crate) fn command(&self, ctx: &Context, folder: &Path, shared: &[&Path], args: &[&str]) -> Command {
+    /// A command that runs `swift ARGS` in `folder`. In a chroot it sees the checkout, the target folder and
+    /// ExecuTorch at the same paths as here and nothing else of this machine, and no mount outlives it.
+    pub(crate) fn command(&self, ctx: &Context, folder: &Path, args: &[String]) -> Command {
         let root = match self {
             Self::Native => {
                 let mut command = Command::new("swift");
@@ -46,24 +46,25 @@ impl Swift {
         };
         let mut command = ctx.host.root.command("unshare");
         command.args(["--mount", "--propagation", "private", "sh", "-euc", IN_CHROOT, "swift"]);
-        command.arg(root).arg(folder);
-        command.arg(user()).arg(shared.len().to_string()).args(shared).args(args);
+        command.arg(root).arg(user());
+        command.args([&ctx.root, &ctx.target, &executorch::folder(ctx)]).arg(folder).args(args);
         command
     }
 }
 
-/// Run in a mount namespace of its own: arguments are the chroot, the folder to work in, USER:GROUP, the number of
-/// shared folders, those, then Swift's own arguments. Swift ends with 127 where /proc is missing.
+/// Run in a mount namespace of its own. Arguments: the chroot, USER:GROUP, three folders to share, the one of them
+/// to work in, then Swift's own. Swift ends with 127 where /proc is missing.
 const IN_CHROOT: &str = r#"
-root=$1 folder=$2 user=$3 count=$4
-shift 4
+root=$1 user=$2
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
-share() { mkdir -p "$root$1" && mount --bind "$1" "$root$1"; }
-share "$folder"
-while [ "$count" -gt 0 ]; do share "$1"; shift; count=$((count - 1)); done
+for folder in "$3" "$4" "$5"; do
+    mkdir -p "$root$folder"
+    mount --bind "$folder" "$root$folder"
+done
+shift 5
 exec chroot --userspec="$user" "$root" env -i PATH=/usr/bin:/bin HOME=/tmp LANG=C.UTF-8 \
-    sh -euc 'cd "$1" && shift && exec swift "$@"' swift "$folder" "$@"
+    sh -euc 'cd "$1"; shift; exec swift "$@"' swift "$@"
 "#;
 
 /// Files that Swift writes belong to who runs this, not to root.

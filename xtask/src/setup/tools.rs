@@ -95,7 +95,7 @@ fn advice(host: &Host, missing: &[Tool]) -> String {
         _ if host.has_apt() => {
             write!(text, "sudo apt-get install -y {}", debian_packages(host, missing).join(" "))
         }
-        Os::MacOs => write!(text, "brew install {}", brew()),
+        Os::Macos => write!(text, "brew install {}", brew()),
         _ => write!(text, "(your package manager) install {missing:?}"),
     };
     text
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn on_macos_homebrew_is_advised() {
-        let text = advice(&host(Os::MacOs), &[Tool::Jdk, Tool::Maven]);
+        let text = advice(&host(Os::Macos), &[Tool::Jdk, Tool::Maven]);
         assert!(text.ends_with("\n    brew install openjdk@17 maven"), "{text}");
     }
 }

@@ -1,0 +1,81 @@
+//! `cargo xtask lint`: format and lints of every language.
+
+use crate::progress;
+use crate::setup::swift::Swift;
+use crate::setup::{Context, maven, python};
+use anyhow::{Result, bail};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The commands of a check.
+type Check = fn(&Context) -> Result<Vec<Command>>;
+
+/// Runs every check, then says which failed.
+pub(crate) fn run(ctx: &Context) -> Result<()> {
+    let checks: [(&str, Check); 5] = [
+        ("rustfmt", |ctx| Ok(vec![cargo(ctx, &["fmt", "--all", "--check"])])),
+        ("clippy", |ctx| {
+            Ok(vec![cargo(ctx, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])])
+        }),
+        ("ktlint", ktlint),
+        ("swift format", swift_format),
+        ("ruff", ruff),
+    ];
+    let mut failed = Vec::new();
+    for (name, commands) in checks {
+        let result = progress::step(&ctx.cache, &format!("Lint: {name}"), |step| {
+            commands(ctx)?.iter_mut().try_for_each(|command| step.run(command))
+        });
+        if let Err(error) = result {
+            eprintln!("{error:#}");
+            failed.push(name);
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { bail!("not clean: {}", failed.join(", ")) }
+}
+
+fn cargo(ctx: &Context, args: &[&str]) -> Command {
+    let mut command = ctx.cargo();
+    command.args(args);
+    command
+}
+
+fn ktlint(ctx: &Context) -> Result<Vec<Command>> {
+    let mut command = Command::new("java");
+    command.arg("-jar").arg(maven::ktlint(ctx)?);
+    command.args(["--relative", "**/*.kt", "**/*.kts", "!**/target/**"]).current_dir(maven::project(ctx));
+    Ok(vec![command])
+}
+
+fn swift_format(ctx: &Context) -> Result<Vec<Command>> {
+    let files = sources(ctx, "bindings/swift", "swift")?;
+    let mut args = vec!["format".to_owned(), "lint".to_owned(), "--strict".to_owned()];
+    args.extend(files.iter().map(|file| file.display().to_string()));
+    Ok(vec![Swift::of(ctx).command(ctx, &ctx.root.join("bindings/swift"), &args)])
+}
+
+fn ruff(ctx: &Context) -> Result<Vec<Command>> {
+    let ruff = python::venv(ctx)?.join("bin/ruff");
+    let run = |args: &[&str]| {
+        let mut command = Command::new(&ruff);
+        command.args(args).args(["--no-cache", "."]).current_dir(ctx.root.join("export"));
+        command
+    };
+    Ok(vec![run(&["check"]), run(&["format", "--check"])])
+}
+
+/// The files of a language that people write: those that git tracks or would.
+fn sources(ctx: &Context, folder: &str, extension: &str) -> Result<Vec<PathBuf>> {
+    let output = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard", "--"])
+        .arg(format!("{folder}/*.{extension}"))
+        .current_dir(&ctx.root)
+        .output()?;
+    let listed = String::from_utf8(output.stdout)?;
+    let files: Vec<PathBuf> =
+        listed.lines().map(|file| ctx.root.join(file)).filter(|file| file.is_file()).collect();
+    if files.is_empty() {
+        bail!("git lists no .{extension} file in {folder}");
+    }
+    Ok(files)
+}

@@ -1,0 +1,25 @@
+//! The tests of the Python exporter.
+
+use super::Run;
+use super::summary;
+use crate::progress::Step;
+use crate::setup::{Context, python};
+use anyhow::Result;
+use std::fs;
+use std::process::Command;
+
+pub(super) fn run(ctx: &Context, step: &Step) -> Result<Run> {
+    let report = ctx.target.join("pytest.xml");
+    // Best effort: of an earlier run, and then overwritten, unless pytest doesn't start.
+    let _ = fs::remove_file(&report);
+    let succeeded = step.succeeds(
+        Command::new(python::venv(ctx)?.join("bin/python"))
+            .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
+            .arg(format!("--junitxml={}", report.display()))
+            .env("PYTHONPATH", ctx.root.join("export/src"))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .current_dir(ctx.root.join("export")),
+    )?;
+    let counts = fs::read_to_string(&report).ok().and_then(|xml| summary::junit(&xml)).unwrap_or_default();
+    Ok(Run { counts, succeeded, failures: None })
+}
