@@ -1,1 +1,32 @@
-//! Being written.
+//! The UniFFI surface of Nearside: what Kotlin and Swift see, under the library name `nearside`.
+//!
+//! Only types and translation live here; the work is done in `nearside-pipeline`. The hand-written layers in
+//! `bindings/` wrap these objects, so what they hide may look plain: pixels come in through synchronous `&[u8]`
+//! arguments, which UniFFI passes without a copy, and asynchronous methods take a [`Cancellation`], because
+//! cancelling a Swift task does not reach the Rust future by itself.
+//!
+//! No panic leaves this crate: UniFFI catches those of a call, the background pool those of its tasks, and the
+//! pipeline those of its threads.
+
+mod background;
+mod camera;
+mod cancellation;
+mod classification;
+mod error;
+mod frame;
+mod info;
+mod model;
+mod photo;
+mod stats;
+
+pub use camera::{Camera, CameraConfig, CameraPolicy, CameraResult};
+pub use cancellation::Cancellation;
+pub use classification::{Classification, FrameClassification, FrameTimings, ImageTimings, ScoredLabel};
+pub use error::{NearsideError, Result};
+pub use frame::{FrameMetadata, PackedFormat, PlaneLayout, Rect, Rotation, YuvLayout, YuvMatrix, YuvRange};
+pub use info::ModelInfo;
+pub use model::{Model, OpenOptions, open_model};
+pub use photo::{Photo, decode_photo, open_photo};
+pub use stats::{CameraStats, Latency, Percentiles};
+
+uniffi::setup_scaffolding!("nearside");

@@ -1,0 +1,150 @@
+//! Opened models.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use nearside_pipeline as pipeline;
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::camera::{Camera, CameraConfig};
+use crate::{Cancellation, Classification, ModelInfo, NearsideError, Photo, Result, background};
+
+/// Photos of one model that may be under way at once; more wait their turn without holding a thread.
+const PHOTOS_UNDER_WAY: usize = 16;
+
+/// How a model is opened.
+#[derive(Clone, Debug, Default, uniffi::Record)]
+pub struct OpenOptions {
+    /// The variant to load; the first that can run here if unset.
+    pub variant: Option<String>,
+    /// Threads for kernels, for the whole process: can only change while no model is open. ExecuTorch's choice if unset.
+    pub threads: Option<i32>,
+}
+
+/// An opened model package with its inference thread.
+#[derive(Debug, uniffi::Object)]
+pub struct Model {
+    info: ModelInfo,
+    /// Emptied by closing.
+    inner: RwLock<Option<pipeline::Model>>,
+    under_way: Arc<Semaphore>,
+    /// Ends what waits when the model is closed.
+    closed: Cancellation,
+}
+
+/// Opens the package at `path`, checks it, loads a variant and runs it once, on a background thread.
+///
+/// # Errors
+/// [`NearsideError::InvalidModel`] if the package is not there, damaged or no package;
+/// [`NearsideError::Incompatible`] or [`NearsideError::BackendUnavailable`] if it can't run in this build;
+/// [`NearsideError::OutOfMemory`]; [`NearsideError::InvalidInput`] for options that can't be met;
+/// [`NearsideError::Cancelled`].
+#[uniffi::export]
+pub async fn open_model(
+    path: String,
+    options: OpenOptions,
+    cancellation: Option<Arc<Cancellation>>,
+) -> Result<Arc<Model>> {
+    let opened = background::run(move || {
+        let model = pipeline::Model::open(path, options.try_into()?)?;
+        Ok(Arc::new(Model {
+            info: model.info().into(),
+            inner: RwLock::new(Some(model)),
+            under_way: Arc::new(Semaphore::new(PHOTOS_UNDER_WAY)),
+            closed: Cancellation::new(),
+        }))
+    });
+    Cancellation::or(cancellation.as_deref(), opened).await
+}
+
+#[uniffi::export]
+impl Model {
+    /// What is known of it. Works after closing too.
+    #[must_use]
+    pub fn info(&self) -> ModelInfo {
+        self.info.clone()
+    }
+
+    /// Gives a photo's `top` best labels, or all if there are fewer.
+    ///
+    /// # Errors
+    /// [`NearsideError::InvalidInput`] if `top` is not positive; [`NearsideError::Closed`] if the model is closed before
+    /// or meanwhile; [`NearsideError::Cancelled`]; [`NearsideError::Internal`] if the model fails.
+    pub async fn classify(
+        &self,
+        photo: Arc<Photo>,
+        top: i32,
+        cancellation: Option<Arc<Cancellation>>,
+    ) -> Result<Classification> {
+        let classified = async {
+            tokio::select! {
+                biased;
+                () = Cancellation::of(Some(&self.closed)) => Err(NearsideError::closed("model")),
+                done = self.classify_in_turn(&photo, top) => done,
+            }
+        };
+        Cancellation::or(cancellation.as_deref(), classified).await
+    }
+
+    /// Opens a camera pipeline. It keeps the model's threads and memory until it is closed itself.
+    ///
+    /// # Errors
+    /// [`NearsideError::Closed`]; [`NearsideError::InvalidInput`] if `config.top` is not positive.
+    pub fn open_camera(&self, config: CameraConfig) -> Result<Arc<Camera>> {
+        Camera::open(&self.inner()?, config).map(Arc::new)
+    }
+
+    /// Takes no more work, ends what waits with [`NearsideError::Closed`], and waits for the threads to end, at most for
+    /// the run that is under way. Closing again changes nothing. Open cameras go on until they are closed.
+    pub fn shut_down(&self) {
+        self.closed.cancel();
+        let model = self.inner.write().unwrap_or_else(PoisonError::into_inner).take();
+        // Outside the lock: it waits for the threads.
+        drop(model);
+    }
+}
+
+impl Model {
+    async fn classify_in_turn(&self, photo: &Photo, top: i32) -> Result<Classification> {
+        let top = positive_top(top)?;
+        let permit = Arc::clone(&self.under_way).acquire_owned().await;
+        let (sender, done) = oneshot::channel();
+        let image = pipeline::Image::Photo(Arc::clone(&photo.inner));
+        // Dropped with this future, which cancels what has not begun.
+        let _task = self.inner()?.submit(image, top, move |result| {
+            drop(permit);
+            // Nobody waits any more if it was cancelled.
+            let _ = sender.send(result);
+        })?;
+        match done.await {
+            Ok(result) => Ok(result?.into()),
+            Err(_) => Err(NearsideError::closed("model")),
+        }
+    }
+
+    fn inner(&self) -> Result<pipeline::Model> {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        inner.clone().ok_or_else(|| NearsideError::closed("model"))
+    }
+}
+
+/// How many labels are asked for.
+pub(crate) fn positive_top(top: i32) -> Result<usize> {
+    usize::try_from(top).ok().filter(|&top| top > 0).ok_or_else(|| NearsideError::InvalidInput {
+        detail: format!("{top} labels were asked for"),
+        hint: "ask for at least 1".into(),
+    })
+}
+
+impl TryFrom<OpenOptions> for pipeline::OpenOptions {
+    type Error = NearsideError;
+
+    fn try_from(options: OpenOptions) -> Result<Self> {
+        let threads = options.threads.map(|threads| {
+            usize::try_from(threads).map_err(|_| NearsideError::InvalidInput {
+                detail: format!("{threads} threads were asked for"),
+                hint: "leave it unset, or give at least 1".into(),
+            })
+        });
+        Ok(Self { variant: options.variant, threads: threads.transpose()?, ..Self::default() })
+    }
+}
