@@ -10,11 +10,12 @@ from collections.abc import Iterable
 
 import torch
 from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
-    XNNPACKQuantizer,
     get_symmetric_quantization_config,
 )
 from torch.export import ExportedProgram
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+from nearside_export.quantise.clamp_quantizer import ClampQuantizer
 
 NAME = "pt2e-static-int8"
 
@@ -26,7 +27,7 @@ def export(
 
     ``example`` and every calibration tensor are f32 of the model's input shape.
     """
-    quantizer = XNNPACKQuantizer()
+    quantizer = ClampQuantizer()
     quantizer.set_global(get_symmetric_quantization_config(is_per_channel=True))
     graph = torch.export.export(model, (example,)).module()
     prepared = prepare_pt2e(graph, quantizer)
