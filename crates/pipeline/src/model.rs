@@ -1,0 +1,221 @@
+//! An opened model: a package, its inference thread and the ways to give it work.
+
+use crate::error::{Error, Result};
+use crate::images::{Classification, Image, ImageQueue, Task};
+use crate::inference::{self, InferenceLinks};
+use crate::loaded::Loaded;
+use crate::package::Package;
+use crate::package::manifest::Task as Duty;
+use crossbeam_channel::bounded;
+use nearside_runtime::{LoadMode, set_thread_count, thread_count};
+use nearside_vision::{Frame, FrameBuffer, ImageSpec, Photo};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How a model is opened.
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions {
+    /// The variant to load; the first that can run here if unset.
+    pub variant: Option<String>,
+    /// Threads for kernels, for the whole process: it can only change while no model is open. ExecuTorch's choice if
+    /// unset.
+    pub threads: Option<usize>,
+    /// How the program's file is brought into memory.
+    pub load_mode: LoadMode,
+}
+
+/// What is known of an opened model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelInfo {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub task: Duty,
+    /// SPDX id of the licence of its weights.
+    pub licence: String,
+    /// Where it comes from.
+    pub source: String,
+    /// The variant that was loaded.
+    pub variant: String,
+    /// Its quantisation scheme, `none` for fp32.
+    pub quantisation: String,
+    /// Ids of the delegates that it uses.
+    pub delegates: Vec<String>,
+    /// Operators left on portable kernels.
+    pub operators: Vec<String>,
+    /// Operator calls inside delegates / all calls, as counted at export.
+    pub coverage: f64,
+    /// Width of the input, pixels.
+    pub input_width: u32,
+    /// Height of the input, pixels.
+    pub input_height: u32,
+    /// Number of labels.
+    pub classes: usize,
+    /// Bytes of the program's file.
+    pub program_bytes: u64,
+    /// Bytes of the planned arenas.
+    pub planned_bytes: u64,
+    /// Threads that kernels use.
+    pub threads: usize,
+    /// From the verified package to the first finished run.
+    pub load: Duration,
+}
+
+/// An opened model. Cheap to clone, can be shared between threads; the last clone to go ends its threads.
+#[derive(Clone)]
+pub struct Model {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    info: ModelInfo,
+    image_spec: ImageSpec,
+    // Dropped before the threads are joined, which ends them.
+    links: Option<(ImageQueue, InferenceLinks)>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Model {
+    /// Opens the package at `path`, checks it, loads a variant and runs it once. Blocks for as long as that takes.
+    ///
+    /// # Errors
+    /// Those of [`Package::open`]; [`Error::NoSuchVariant`], [`Error::NoRunnableVariant`], [`Error::Mismatch`], and
+    /// what the runtime reports.
+    pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
+        let package = Package::open(path)?;
+        if let Some(threads) = options.threads {
+            set_thread_count(threads)?;
+        }
+        let image_spec = *package.image_spec();
+        let (links, info, inference) = inference::start(
+            {
+                let package = package.clone();
+                move || Loaded::open(&package, options.variant.as_deref(), options.load_mode)
+            },
+            move |loaded| info(&package, loaded),
+        )?;
+        let info = info?;
+        let (images, image_thread) = ImageQueue::start(&image_spec, links.clone())?;
+        let threads = vec![image_thread, inference];
+        Ok(Self { shared: Arc::new(Shared { info, image_spec, links: Some((images, links)), threads }) })
+    }
+
+    /// What is known of it.
+    pub fn info(&self) -> &ModelInfo {
+        &self.shared.info
+    }
+
+    /// How pixels become its input.
+    pub fn image_spec(&self) -> &ImageSpec {
+        &self.shared.image_spec
+    }
+
+    /// Classifies an image and waits for its `top` best labels, or all if there are fewer.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if `top` is 0, [`Error::Vision`] if the image can't be read, [`Error::Runtime`],
+    /// [`Error::NotFinite`].
+    pub fn classify(&self, image: Image, top: usize) -> Result<Classification> {
+        let (done, wait) = bounded(1);
+        let _task = self.submit(image, top, move |result| {
+            let _ = done.send(result);
+        })?;
+        wait.recv().unwrap_or_else(|_| Err(inference::ended()))
+    }
+
+    /// As [`Model::classify`], of a decoded photo.
+    ///
+    /// # Errors
+    /// Those of [`Model::classify`].
+    pub fn classify_photo(&self, photo: Arc<Photo>, top: usize) -> Result<Classification> {
+        self.classify(Image::Photo(photo), top)
+    }
+
+    /// As [`Model::classify`], of a frame, which is copied.
+    ///
+    /// # Errors
+    /// Those of [`Model::classify`].
+    pub fn classify_frame(&self, frame: &Frame<'_>, top: usize) -> Result<Classification> {
+        let mut buffer = FrameBuffer::new();
+        buffer.copy_from(frame)?;
+        self.classify(Image::Frame(Box::new(buffer)), top)
+    }
+
+    /// Classifies an image without waiting. `done` is called once, with the labels or an error, on a thread of the
+    /// pipeline: it should only hand them on. Dropping the task cancels.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] if `top` is 0; `done` is not called then.
+    pub fn submit(
+        &self,
+        image: Image,
+        top: usize,
+        done: impl FnOnce(Result<Classification>) + Send + 'static,
+    ) -> Result<Task> {
+        check_top(top)?;
+        self.links()?.0.submit(image, top, Box::new(done))
+    }
+
+    pub(crate) fn inference(&self) -> Result<&InferenceLinks> {
+        Ok(&self.links()?.1)
+    }
+
+    fn links(&self) -> Result<&(ImageQueue, InferenceLinks)> {
+        self.shared.links.as_ref().ok_or(Error::Closed("model"))
+    }
+}
+
+/// Refuses to give no labels at all.
+pub(crate) fn check_top(top: usize) -> Result<()> {
+    if top > 0 {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument("0 labels were asked for; ask for at least 1".into()))
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model").field("info", &self.shared.info).finish()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.links = None;
+        // The last clone can go on one of these threads, inside a `done`. They wait for one another, so that one can
+        // wait for none: they end by themselves.
+        let here = std::thread::current().id();
+        if self.threads.iter().any(|thread| thread.thread().id() == here) {
+            return;
+        }
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn info(package: &Package, loaded: &Loaded) -> Result<ModelInfo> {
+    let manifest = package.manifest();
+    let variant = package.variant(&loaded.variant)?;
+    Ok(ModelInfo {
+        name: manifest.name.clone(),
+        task: manifest.task,
+        licence: manifest.licence.clone(),
+        source: manifest.source.clone(),
+        variant: variant.name.clone(),
+        quantisation: variant.quantisation.clone(),
+        delegates: variant.delegates.clone(),
+        operators: variant.operators.clone(),
+        coverage: variant.coverage,
+        input_width: manifest.image.width,
+        input_height: manifest.image.height,
+        classes: package.labels().len(),
+        program_bytes: variant.program.bytes,
+        planned_bytes: loaded.planned_bytes(),
+        threads: thread_count(),
+        load: loaded.load,
+    })
+}

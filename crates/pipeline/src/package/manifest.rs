@@ -1,0 +1,190 @@
+//! `manifest.json`, schema version 1. The same in JSON Schema: `docs/manifest.schema.json`.
+
+use serde::{Deserialize, Serialize};
+
+/// The schema version that this reader knows.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A model package's manifest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// The model's name.
+    pub name: String,
+    /// What it does.
+    pub task: Task,
+    /// SPDX id of the licence of the weights.
+    pub licence: String,
+    /// Where weights, architecture and labels come from.
+    pub source: String,
+    /// One label a line, line i for class i.
+    pub labels: FileEntry,
+    /// How pixels become the input.
+    pub image: ImageEntry,
+    /// What the output means.
+    pub output: Output,
+    /// The programs to choose from, in order of preference.
+    pub variants: Vec<Variant>,
+}
+
+/// What a model does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Task {
+    /// An image to labels with scores.
+    Classify,
+}
+
+/// A file of the package.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileEntry {
+    /// Relative to the package, without `..`.
+    pub path: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Its hash, 64 hex digits.
+    pub sha256: String,
+}
+
+/// How pixels become the input tensor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImageEntry {
+    /// Width of the input, pixels.
+    pub width: u32,
+    /// Height of the input, pixels.
+    pub height: u32,
+    /// How the picture is fitted into it.
+    pub fit: Fit,
+    /// `center_crop` only: the share of the shorter side that is kept, 0 < share <= 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub crop_fraction: f32,
+    /// `letterbox` only: the colour of the bars, RGB.
+    #[serde(default, skip_serializing_if = "is_black")]
+    pub pad: [u8; 3],
+    /// How it is resampled.
+    pub filter: Filter,
+    /// Subtracted from values scaled to 0..=1, RGB.
+    pub mean: [f32; 3],
+    /// Divides what is left, RGB.
+    pub std: [f32; 3],
+    /// The order of the dimensions.
+    pub layout: Layout,
+}
+
+/// How a picture is fitted into the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fit {
+    /// Stretched, losing its aspect ratio.
+    Stretch,
+    /// Whole, with bars.
+    Letterbox,
+    /// The largest centred part with the input's aspect ratio, times `crop_fraction`.
+    CenterCrop,
+}
+
+/// How a picture is resampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Filter {
+    /// OpenCV's `INTER_LINEAR`.
+    Bilinear,
+    /// Pillow's `BILINEAR`: the support grows with the scale.
+    BilinearAntialias,
+}
+
+/// The order of a tensor's dimensions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layout {
+    /// Planes of colours.
+    Nchw,
+    /// Interleaved colours.
+    Nhwc,
+}
+
+/// What a classifier's output means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// Scores before softmax, which the host applies.
+    Logits,
+    /// Scores that sum to 1.
+    Probabilities,
+}
+
+/// One exported program of the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// Its name, such as `xnnpack-int8`.
+    pub name: String,
+    /// The `.pte` file.
+    pub program: FileEntry,
+    /// `.ptd` files that it needs.
+    #[serde(default)]
+    pub external_data: Vec<FileEntry>,
+    /// The method to run.
+    pub method: String,
+    /// The ExecuTorch that exported it.
+    pub executorch: String,
+    /// The torch that exported it.
+    pub torch: String,
+    /// The torchao that quantised it.
+    pub torchao: String,
+    /// The quantisation scheme, `none` for fp32.
+    pub quantisation: String,
+    /// Ids of the delegates that it needs.
+    pub delegates: Vec<String>,
+    /// Operators left on portable kernels.
+    pub operators: Vec<String>,
+    /// Operator calls inside delegates / all calls, at export.
+    pub coverage: f64,
+    /// Sum of the method's planned arenas.
+    pub planned_bytes: u64,
+    /// Measured against eager fp32.
+    pub quality: Quality,
+    /// The command that made it.
+    pub export_command: String,
+}
+
+/// How close a variant is to eager fp32, over real images.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quality {
+    /// Images compared.
+    pub images: u32,
+    /// Share of them with the same best label.
+    pub top1_agreement: f64,
+    /// Root mean square error of the logits.
+    pub logit_rmse: f64,
+    /// Signal to quantisation noise of the logits, dB.
+    pub logit_sqnr_db: f64,
+    /// What had to be reached.
+    pub gate: Gate,
+}
+
+/// The least quality with which an export succeeds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gate {
+    /// Share of images with the same best label.
+    pub top1_agreement: f64,
+}
+
+fn one() -> f32 {
+    1.0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+fn is_one(fraction: &f32) -> bool {
+    *fraction == 1.0
+}
+
+fn is_black(pad: &[u8; 3]) -> bool {
+    *pad == [0; 3]
+}

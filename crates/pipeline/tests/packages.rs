@@ -1,0 +1,158 @@
+//! Packages that are whole, and packages that are not.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::package;
+use nearside_pipeline::{Error, Model, OpenOptions, Package};
+use std::path::{Path, PathBuf};
+
+/// A copy of the tiny classifier that a test may damage.
+struct Copy(tempfile::TempDir);
+
+impl Copy {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for entry in std::fs::read_dir(package()).unwrap() {
+            let entry = entry.unwrap();
+            std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+        }
+        Self(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn program(&self) -> PathBuf {
+        self.path().join("xnnpack-fp32.pte")
+    }
+
+    fn edit_manifest(&self, from: &str, to: &str) -> &Self {
+        let path = self.path().join("manifest.json");
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "the manifest has no {from}");
+        std::fs::write(path, text.replacen(from, to, 1)).unwrap();
+        self
+    }
+
+    fn error(&self) -> Error {
+        let error = Model::open(self.path(), OpenOptions::default()).expect_err("was opened");
+        assert!(!error.hint().is_empty());
+        error
+    }
+}
+
+#[test]
+fn a_whole_package_opens_with_its_facts() {
+    let model = common::model();
+    let info = model.info();
+    assert_eq!(
+        (info.name.as_str(), info.variant.as_str(), info.classes),
+        ("tiny-classifier", "xnnpack-fp32", 4)
+    );
+    assert_eq!((info.input_width, info.input_height), (32, 32));
+    assert_eq!(info.delegates, ["XnnpackBackend"]);
+    assert!(info.planned_bytes > 0);
+}
+
+#[test]
+fn a_program_with_another_hash_is_refused() {
+    let copy = Copy::new();
+    let mut bytes = std::fs::read(copy.program()).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(copy.program(), bytes).unwrap();
+    assert!(matches!(copy.error(), Error::FileHash { .. }));
+}
+
+#[test]
+fn a_manifest_with_a_wrong_hash_is_refused() {
+    let copy = Copy::new();
+    let manifest = Package::open(copy.path()).unwrap().manifest().clone();
+    copy.edit_manifest(&manifest.variants[0].program.sha256, &"0".repeat(64));
+    assert!(matches!(copy.error(), Error::FileHash { .. }));
+}
+
+#[test]
+fn a_truncated_program_is_refused_by_its_size() {
+    let copy = Copy::new();
+    let bytes = std::fs::read(copy.program()).unwrap();
+    std::fs::write(copy.program(), &bytes[..bytes.len() / 2]).unwrap();
+    assert!(matches!(copy.error(), Error::FileSize { .. }));
+}
+
+#[test]
+fn missing_files_are_named() {
+    for file in ["labels.txt", "xnnpack-fp32.pte"] {
+        let copy = Copy::new();
+        std::fs::remove_file(copy.path().join(file)).unwrap();
+        let error = copy.error();
+        assert!(matches!(&error, Error::Read { path, .. } if path.ends_with(file)), "{error}");
+    }
+}
+
+#[test]
+fn what_is_no_package_is_called_that() {
+    let copy = Copy::new();
+    std::fs::remove_file(copy.path().join("manifest.json")).unwrap();
+    assert!(matches!(copy.error(), Error::NotAPackage { .. }));
+    let open = |path: &Path| Model::open(path, OpenOptions::default()).unwrap_err();
+    assert!(matches!(open(&copy.program()), Error::NotAPackage { .. }));
+    assert!(matches!(open(Path::new("no/such.nearside")), Error::Read { .. }));
+}
+
+#[test]
+fn a_path_that_leaves_the_package_is_refused() {
+    for path in ["../labels.txt", "/etc/passwd", "a/../../labels.txt", ""] {
+        let copy = Copy::new();
+        copy.edit_manifest("\"labels.txt\"", &format!("\"{path}\""));
+        let error = copy.error();
+        assert!(
+            matches!(&error, Error::Manifest { reason, .. } if reason.contains("leaves the package")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn manifests_that_do_not_follow_the_schema_are_refused_with_the_place() {
+    for (from, to, said) in [
+        ("\"schema_version\": 1", "\"schema_version\": 2", "schema version 2"),
+        ("\"nchw\"", "\"chwn\"", "unknown variant `chwn`"),
+        ("\"licence\"", "\"license\"", "unknown field `license`"),
+        ("\"width\": 32", "\"width\": 0", "width"),
+        ("\"width\": 32", "\"width\": -32", "line"),
+        ("\"task\": \"classify\"", "\"task\": \"paint\"", "unknown variant `paint`"),
+        ("{", "", "line 1"),
+    ] {
+        let copy = Copy::new();
+        copy.edit_manifest(from, to);
+        let error = copy.error();
+        assert!(matches!(&error, Error::Manifest { reason, .. } if reason.contains(said)), "{to}: {error}");
+    }
+}
+
+#[test]
+fn a_manifest_of_another_model_is_refused() {
+    for (from, to) in [("\"width\": 32", "\"width\": 64"), ("\"layout\": \"nchw\"", "\"layout\": \"nhwc\"")] {
+        let copy = Copy::new();
+        copy.edit_manifest(from, to);
+        assert!(matches!(copy.error(), Error::Mismatch { .. }), "{to}");
+    }
+}
+
+#[test]
+fn a_variant_that_can_not_run_here_says_why() {
+    let copy = Copy::new();
+    copy.edit_manifest("\"XnnpackBackend\"", "\"QnnBackend\"");
+    let error = copy.error();
+    assert!(matches!(error, Error::NoRunnableVariant { .. }));
+    assert!(error.to_string().contains("QnnBackend"), "{error}");
+}
+
+#[test]
+fn an_unknown_variant_lists_the_known_ones() {
+    let options = OpenOptions { variant: Some("int4".into()), ..OpenOptions::default() };
+    let error = Model::open(package(), options).unwrap_err();
+    assert!(error.to_string().contains("it has xnnpack-fp32"), "{error}");
+}
