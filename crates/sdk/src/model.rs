@@ -67,8 +67,8 @@ impl Model {
     /// Gives a photo's `top` best labels, or all if there are fewer.
     ///
     /// # Errors
-    /// [`NearsideError::InvalidInput`] if `top` is not positive; [`NearsideError::Closed`] if the model is closed before
-    /// or meanwhile; [`NearsideError::Cancelled`]; [`NearsideError::Internal`] if the model fails.
+    /// [`NearsideError::InvalidInput`] if `top` is not positive; [`NearsideError::Closed`] if the model or the
+    /// photo is closed, or the model is meanwhile; [`NearsideError::Cancelled`]; [`NearsideError::Internal`] if the model fails.
     pub async fn classify(
         &self,
         photo: Arc<Photo>,
@@ -108,7 +108,7 @@ impl Model {
         let top = positive_top(top)?;
         let permit = Arc::clone(&self.under_way).acquire_owned().await;
         let (sender, done) = oneshot::channel();
-        let image = pipeline::Image::Photo(Arc::clone(&photo.inner));
+        let image = pipeline::Image::Photo(photo.pixels()?);
         // Dropped with this future, which cancels what has not begun.
         let _task = self.inner()?.submit(image, top, move |result| {
             drop(permit);

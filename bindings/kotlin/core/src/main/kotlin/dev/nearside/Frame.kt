@@ -1,0 +1,91 @@
+package dev.nearside
+
+import java.nio.ByteBuffer
+
+/**
+ * One plane of a frame: the bytes of [buffer] from its position to its limit.
+ *
+ * A direct buffer, as cameras give it, is read in place. A heap buffer is copied into a direct one first. The position
+ * stays as it is.
+ *
+ * @property rowStride bytes from one row to the next, padding included.
+ * @property pixelStride bytes from one sample of a row to the next: 1 for planes of their own, 2 for the interleaved
+ *   U and V of NV12 and NV21; for packed formats the bytes of a pixel.
+ */
+class Plane(
+    val buffer: ByteBuffer,
+    val rowStride: Int,
+    val pixelStride: Int = 1,
+) {
+    internal val layout get() = PlaneLayout(rowStride, pixelStride)
+}
+
+/** A camera frame: its planes stay the caller's, and may be reused as soon as [Camera.offer] has returned. */
+sealed interface Frame {
+    /** Width in pixels, before crop and rotation. */
+    val width: Int
+
+    /** Height in pixels, before crop and rotation. */
+    val height: Int
+
+    /** When the picture was taken, in nanoseconds on a clock of the caller's choice. Comes back with the result. */
+    val timestampNs: Long
+
+    /** The clockwise rotation that makes the picture upright. */
+    val rotation: Rotation
+
+    /** Whether to mirror left to right, after the rotation. */
+    val mirror: Boolean
+
+    /** The part to use, in the frame's own coordinates; all of it if null. */
+    val crop: Rect?
+}
+
+/**
+ * A frame in `YUV_420_888`, also I420, NV12 and NV21: planes with any strides, U and V of half the width and height,
+ * rounded up. U and V may overlap in memory, and their last byte may be missing, as real cameras have it.
+ *
+ * @property matrix YUV to RGB matrix.
+ * @property range range of the YUV values.
+ */
+class YuvFrame(
+    override val width: Int,
+    override val height: Int,
+    val y: Plane,
+    val u: Plane,
+    val v: Plane,
+    override val timestampNs: Long = 0,
+    override val rotation: Rotation = Rotation.R0,
+    override val mirror: Boolean = false,
+    override val crop: Rect? = null,
+    val matrix: YuvMatrix = YuvMatrix.BT601,
+    val range: YuvRange = YuvRange.LIMITED,
+) : Frame
+
+/**
+ * A frame with one plane.
+ *
+ * @property matrix YUV to RGB matrix; only used by [PackedFormat.YUYV].
+ * @property range range of the YUV values; only used by [PackedFormat.YUYV].
+ */
+class PackedFrame(
+    val format: PackedFormat,
+    override val width: Int,
+    override val height: Int,
+    val plane: Plane,
+    override val timestampNs: Long = 0,
+    override val rotation: Rotation = Rotation.R0,
+    override val mirror: Boolean = false,
+    override val crop: Rect? = null,
+    val matrix: YuvMatrix = YuvMatrix.BT601,
+    val range: YuvRange = YuvRange.LIMITED,
+) : Frame
+
+internal fun Frame.metadata(): FrameMetadata {
+    val (matrix, range) =
+        when (this) {
+            is YuvFrame -> matrix to range
+            is PackedFrame -> matrix to range
+        }
+    return FrameMetadata(width, height, crop, rotation, mirror, matrix, range, timestampNs)
+}
