@@ -181,7 +181,7 @@ pub enum Error {
 
     /// A photo beyond the limits.
     #[error(
-        "the photo {what} is {has}, above the limit of {limit}; scale it down first, or raise the limit if the source is trusted"
+        "the photo's {what} is {has}, above the limit of {limit}; scale it down first, or raise the limit if the source is trusted"
     )]
     PhotoTooLarge {
         /// What is too large, with its unit.

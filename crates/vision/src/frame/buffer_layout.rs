@@ -124,7 +124,8 @@ impl BufferLayout {
                 Planes { y_row_stride, chroma_row_stride, pixel_stride, u, v, total }
             }
             _ => {
-                let columns = if self == Self::Yuyv { columns.next_multiple_of(2) } else { columns };
+                let columns =
+                    if self == Self::Yuyv { columns.div_ceil(2).saturating_mul(2) } else { columns };
                 let y_row_stride = row_stride.unwrap_or(columns.saturating_mul(pixel_stride));
                 let total = y_row_stride.saturating_mul(rows);
                 Planes { y_row_stride, chroma_row_stride: 0, pixel_stride, u: 0, v: 0, total }

@@ -65,9 +65,12 @@ impl PlaneShape {
 
     /// Bytes of a row from its first sample to its last, without padding.
     pub(crate) fn row_bytes(&self, pixel_stride: usize, columns: u32) -> usize {
-        // YUYV shares chroma between two pixels, so that its rows hold an even number of them.
-        let columns = if self.fixed_pixel_stride == Some(2) { columns.next_multiple_of(2) } else { columns };
-        (columns as usize - 1).saturating_mul(pixel_stride).saturating_add(self.sample_bytes)
+        let mut columns = columns as usize;
+        if self.fixed_pixel_stride == Some(2) {
+            // YUYV shares chroma between two pixels, so that its rows hold an even number of them.
+            columns = columns.div_ceil(2).saturating_mul(2);
+        }
+        (columns - 1).saturating_mul(pixel_stride).saturating_add(self.sample_bytes)
     }
 
     /// Bytes of the plane from its first sample to its last.

@@ -1,41 +1,32 @@
-//! Decoding through the `image` crate, within limits.
+//! From the bytes of a file to upright RGB.
 
 use std::io::Cursor;
+use std::panic::catch_unwind;
 
-use image::{DynamicImage, ImageDecoder, ImageError, ImageReader, Limits};
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
 
 use super::kind::Kind;
-use super::{Photo, PhotoLimits};
+use super::{Photo, PhotoLimits, jpeg};
 use crate::{Error, Result};
 
 pub(super) fn decode(bytes: &[u8], limits: &PhotoLimits) -> Result<Photo> {
-    check_limit("file in bytes", bytes.len() as u64, limits.max_file_bytes)?;
+    limits.check_file(bytes.len() as u64)?;
     let (format, name) = match Kind::of(bytes) {
         Kind::Decoded(format, name) => (format, name),
         Kind::Unsupported(format) => return Err(Error::UnsupportedPhoto { format }),
         Kind::Unknown => return Err(Error::NotAPhoto { bytes: bytes.len() }),
     };
-    let explain = |error: ImageError| match error {
-        ImageError::Limits(_) => Error::PhotoTooLarge {
-            what: "memory to decode in bytes",
-            has: limits.max_decoder_bytes.saturating_add(1),
-            limit: limits.max_decoder_bytes,
-        },
-        other => Error::CorruptPhoto { format: name, reason: other.to_string() },
-    };
+    // A decoder that panics on hostile bytes must not take the app with it.
+    let decoded = catch_unwind(|| match format {
+        ImageFormat::Jpeg => jpeg::decode(bytes, limits),
+        _ => decode_with_image(bytes, format, name, limits),
+    });
+    let (picture, orientation) = decoded.unwrap_or_else(|_| {
+        Err(Error::CorruptPhoto { format: name, reason: "the decoder gave up on it".to_owned() })
+    })?;
 
-    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-    reader.limits(decoder_limits(limits));
-    let mut decoder = reader.into_decoder().map_err(explain)?;
-    // Before anything is allocated for the pixels.
-    let (width, height) = decoder.dimensions();
-    check_limit("size in pixels", u64::from(width) * u64::from(height), limits.max_pixels)?;
-    check_limit("memory to decode in bytes", decoder.total_bytes(), limits.max_decoder_bytes)?;
-    // Damaged metadata is no reason to refuse a picture that decodes.
-    let orientation = decoder.orientation().unwrap_or(image::metadata::Orientation::NoTransforms);
-
-    let decoded = DynamicImage::from_decoder(decoder).map_err(explain)?;
-    let mut upright = DynamicImage::ImageRgb8(decoded.into_rgb8());
+    let mut upright = DynamicImage::ImageRgb8(picture.into_rgb8());
     upright.apply_orientation(orientation);
     let rgb = upright.into_rgb8();
     let (width, height) = rgb.dimensions();
@@ -45,12 +36,25 @@ pub(super) fn decode(bytes: &[u8], limits: &PhotoLimits) -> Result<Photo> {
     Ok(Photo { width, height, rgb: rgb.into_raw() })
 }
 
-fn decoder_limits(limits: &PhotoLimits) -> Limits {
-    let mut decoder_limits = Limits::default();
+fn decode_with_image(
+    bytes: &[u8],
+    format: ImageFormat,
+    name: &'static str,
+    limits: &PhotoLimits,
+) -> Result<(DynamicImage, Orientation)> {
+    let refused = |error: ImageError| match error {
+        ImageError::Limits(_) => limits.too_much_memory(),
+        other => Error::CorruptPhoto { format: name, reason: other.to_string() },
+    };
+    let mut decoder_limits = Limits::no_limits();
     decoder_limits.max_alloc = Some(limits.max_decoder_bytes);
-    decoder_limits
-}
-
-fn check_limit(what: &'static str, has: u64, limit: u64) -> Result<()> {
-    if has > limit { Err(Error::PhotoTooLarge { what, has, limit }) } else { Ok(()) }
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+    reader.limits(decoder_limits);
+    let mut decoder = reader.into_decoder().map_err(refused)?;
+    // Before anything is allocated for the pixels.
+    let (width, height) = decoder.dimensions();
+    limits.check_picture(width.into(), height.into(), decoder.total_bytes())?;
+    // Damaged metadata is no reason to refuse a picture that decodes.
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    Ok((DynamicImage::from_decoder(decoder).map_err(refused)?, orientation))
 }

@@ -1,7 +1,11 @@
 //! Photos: image files decoded to upright RGB.
 
 mod decode;
+mod jpeg;
 mod kind;
+mod limits;
+
+pub use limits::PhotoLimits;
 
 use std::fs::File;
 use std::io::Read;
@@ -19,24 +23,6 @@ pub struct Photo {
     width: u32,
     height: u32,
     rgb: Vec<u8>,
-}
-
-/// How much a photo may ask for: limits against files that are small but decode to something huge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PhotoLimits {
-    /// Most bytes in a file.
-    pub max_file_bytes: u64,
-    /// Most pixels in a picture.
-    pub max_pixels: u64,
-    /// Most bytes that the decoder may allocate.
-    pub max_decoder_bytes: u64,
-}
-
-impl Default for PhotoLimits {
-    /// Files of 256 MiB and pictures of 128 megapixels with 1 GiB to decode them in: above what phone cameras write.
-    fn default() -> Self {
-        Self { max_file_bytes: 256 << 20, max_pixels: 128_000_000, max_decoder_bytes: 1 << 30 }
-    }
 }
 
 impl Photo {
@@ -68,7 +54,7 @@ impl Photo {
         let mut bytes = Vec::new();
         // One byte more than allowed tells a file that is too large, even where the size is unknown.
         File::open(path)
-            .and_then(|file| file.take(limits.max_file_bytes + 1).read_to_end(&mut bytes))
+            .and_then(|file| file.take(limits.max_file_bytes.saturating_add(1)).read_to_end(&mut bytes))
             .map_err(io)?;
         Self::decode_with(&bytes, &limits)
     }

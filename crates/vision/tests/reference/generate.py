@@ -1,0 +1,490 @@
+"""Write what the tests of nearside-vision compare with, computed by Pillow, OpenCV and numpy.
+
+Run it in a virtual environment with the packages of requirements.txt. It takes no arguments, writes
+beside itself, and gives the same bytes each time. `cases.tsv` has a row for each tensor, whose
+expected values (height x width x RGB, on 0..255) are in `expected.bin`. The pictures are crops of
+`chelsea` and `coffee` from scikit-image, both CC0.
+"""
+
+import io
+import struct
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cv2
+import numpy as np
+import skimage
+from numpy.typing import NDArray
+from PIL import Image, ImageFilter
+
+HERE = Path(__file__).parent
+PHOTOS = HERE / "photos"
+
+Bytes = NDArray[np.uint8]
+Doubles = NDArray[np.float64]
+
+# Kr and Kb of each matrix.
+WEIGHTS = {"bt601": (0.299, 0.114), "bt709": (0.2126, 0.0722)}
+WIDTH, HEIGHT = 97, 61
+
+
+@dataclass
+class Case:
+    """One tensor: what goes in, what is done to it, and who says what comes out."""
+
+    name: str
+    source: str
+    size: tuple[int, int]
+    out: tuple[int, int]
+    crop: tuple[int, int, int, int] | None = None
+    degrees: int = 0
+    mirror: bool = False
+    matrix: str = "bt601"
+    range: str = "limited"
+    fit: str = "stretch"
+    filter: str = "antialias"
+    by: str = "pillow"
+
+
+@dataclass
+class Writer:
+    """Collects the rows of cases.tsv and the values of expected.bin."""
+
+    rows: list[str] = field(default_factory=list)
+    values: bytearray = field(default_factory=bytearray)
+
+    def add(self, case: Case, expected: NDArray[np.generic]) -> None:
+        """Add a case. Bytes stay bytes; floats become u16 in 256ths."""
+        assert expected.shape == (case.out[1], case.out[0], 3), (case, expected.shape)
+        kind = "u8" if expected.dtype == np.uint8 else "u16"
+        if kind == "u16":
+            expected = np.round(np.asarray(expected, dtype=float) * 256).astype("<u2")
+        data = expected.tobytes()
+        crop = ",".join(map(str, case.crop)) if case.crop else "-"
+        row = [
+            case.name,
+            case.source,
+            times(case.size),
+            crop,
+            str(case.degrees),
+            "mirrored" if case.mirror else "-",
+            case.matrix,
+            case.range,
+            case.fit,
+            case.filter,
+            times(case.out),
+            case.by,
+            kind,
+            str(len(self.values)),
+        ]
+        self.rows.append("\t".join(row))
+        self.values += data
+
+    def save(self) -> None:
+        """Write both files."""
+        (HERE / "cases.tsv").write_text("\n".join(self.rows) + "\n")
+        (HERE / "expected.bin").write_bytes(self.values)
+
+
+def times(size: tuple[int, int]) -> str:
+    """Write a size as WIDTHxHEIGHT."""
+    return f"{size[0]}x{size[1]}"
+
+
+# Pictures.
+
+
+def cat() -> Bytes:
+    """Return a cat's face, 97x61 RGB."""
+    face = (
+        Image.open(Path(skimage.__file__).parent / "data/chelsea.png")
+        .convert("RGB")
+        .crop((90, 20, 381, 203))
+    )
+    return np.asarray(face.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS))
+
+
+def coffee() -> Bytes:
+    """Return a cup of coffee, 60x40 RGB, soft enough for JPEG to keep."""
+    cup = Image.open(Path(skimage.__file__).parent / "data/coffee.png").convert("RGB")
+    return np.asarray(
+        cup.resize((60, 40), Image.Resampling.BOX).filter(ImageFilter.GaussianBlur(1.5))
+    )
+
+
+def triangle_wave(at: NDArray[np.int64], height: int) -> Bytes:
+    """Up and down between 0 and `height`; the tests compute the same."""
+    return np.abs(at % (2 * height) - height).astype(np.uint8)
+
+
+def wave_rgb(width: int, height: int) -> Bytes:
+    """Make a smooth picture of any size that need not be stored."""
+    y, x = np.mgrid[0:height, 0:width]
+    channels = [triangle_wave(at, 255) for at in (x + 2 * y, 3 * x + y, 2 * x + 3 * y)]
+    return np.stack(channels, axis=2)
+
+
+def wave_yuv(width: int, height: int) -> list[Bytes]:
+    """Make the same in YUV 4:2:0, within what RGB can show."""
+    y, x = np.mgrid[0:height, 0:width]
+    v, u = np.mgrid[0 : (height + 1) // 2, 0 : (width + 1) // 2]
+    luma = 80 + triangle_wave(x + 2 * y, 80)
+    return [luma, 108 + triangle_wave(2 * u + v, 40), 108 + triangle_wave(u + 2 * v, 40)]
+
+
+# YUV in double precision.
+
+
+def yuv_from_rgb(matrix: str) -> Doubles:
+    """Return the 3x3 matrix from R, G, B on 0..1 to Y on 0..1 and U, V on -0.5..0.5."""
+    kr, kb = WEIGHTS[matrix]
+    luma = np.array([kr, 1 - kr - kb, kb])
+    blue = (np.array([0, 0, 1]) - luma) / (2 * (1 - kb))
+    red = (np.array([1, 0, 0]) - luma) / (2 * (1 - kr))
+    return np.stack([luma, blue, red])
+
+
+def scales(range_: str) -> tuple[Doubles, Doubles]:
+    """Return scale and offset of the code values of Y, U, V."""
+    if range_ == "limited":
+        return np.array([219.0, 224.0, 224.0]), np.array([16.0, 128.0, 128.0])
+    return np.array([255.0, 255.0, 255.0]), np.array([0.0, 128.0, 128.0])
+
+
+def to_yuv(rgb: Bytes, matrix: str, range_: str, halve_rows: bool) -> list[Bytes]:
+    """Make planes Y, U, V with chroma averaged over 2x2 or 2x1 pixels."""
+    scale, offset = scales(range_)
+    yuv = rgb / 255.0 @ yuv_from_rgb(matrix).T * scale + offset
+    height, width = rgb.shape[:2]
+    even = np.pad(yuv, ((0, height % 2 if halve_rows else 0), (0, width % 2), (0, 0)), mode="edge")
+    chroma = (even[:, 0::2] + even[:, 1::2]) / 2
+    if halve_rows:
+        chroma = (chroma[0::2] + chroma[1::2]) / 2
+
+    def code(values: Doubles) -> Bytes:
+        return np.clip(np.round(values), 0, 255).astype(np.uint8)
+
+    return [code(yuv[..., 0]), code(chroma[..., 1]), code(chroma[..., 2])]
+
+
+def upsample(plane: Doubles, length: int, axis: int) -> Doubles:
+    """Double an axis: chroma sample k lies midway between luma samples 2k and 2k + 1."""
+    moved = np.moveaxis(plane, axis, 0)
+    at = np.clip((np.arange(length) - 0.5) / 2, 0, moved.shape[0] - 1)
+    low = np.floor(at).astype(int)
+    high = np.minimum(low + 1, moved.shape[0] - 1)
+    share = (at - low).reshape(-1, *[1] * (moved.ndim - 1))
+    return np.moveaxis(moved[low] * (1 - share) + moved[high] * share, 0, axis)
+
+
+def to_rgb(planes: list[Bytes], matrix: str, range_: str) -> Doubles:
+    """Convert to RGB on 0..255 at full resolution, in double precision, not clamped."""
+    height, width = planes[0].shape
+    full = [planes[0].astype(float)]
+    for plane in planes[1:]:
+        wide = upsample(plane.astype(float), width, 1)
+        full.append(wide if wide.shape[0] == height else upsample(wide, height, 0))
+    scale, offset = scales(range_)
+    yuv = (np.stack(full, axis=2) - offset) / scale
+    return yuv @ np.linalg.inv(yuv_from_rgb(matrix)).T * 255
+
+
+def resize_matrix(source: int, out: int, filter_: str) -> Doubles:
+    """Return the weights of all source samples for all outputs, by the filter's definition."""
+    scale = source / out
+    center = (np.arange(out) + 0.5) * scale
+    distance = np.arange(source) + 0.5 - center[:, None]
+    if filter_ == "bilinear":
+        distance = np.arange(source) + 0.5 - np.clip(center, 0.5, source - 0.5)[:, None]
+        return np.maximum(0, 1 - np.abs(distance))
+    weights = np.maximum(0, 1 - np.abs(distance) / max(scale, 1))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def resize_double(rgb: Doubles, size: tuple[int, int], filter_: str) -> Doubles:
+    """Resize in double precision."""
+    horizontal = resize_matrix(rgb.shape[1], size[0], filter_)
+    vertical = resize_matrix(rgb.shape[0], size[1], filter_)
+    return np.einsum("yi,ijc,xj->yxc", vertical, rgb, horizontal)
+
+
+# Geometry, on arrays.
+
+
+def orient(picture: NDArray[np.generic], case: Case) -> NDArray[np.generic]:
+    """Crop, rotate clockwise, mirror."""
+    if case.crop:
+        x, y, width, height = case.crop
+        picture = picture[y : y + height, x : x + width]
+    picture = np.rot90(picture, -case.degrees // 90)
+    return np.ascontiguousarray(picture[:, ::-1] if case.mirror else picture)
+
+
+def resize(picture: NDArray[np.generic], size: tuple[int, int], case: Case) -> NDArray[np.generic]:
+    """Resize with the library that the case is compared with."""
+    if case.by.startswith("numpy"):
+        return resize_double(np.asarray(picture, dtype=float), size, case.filter)
+    if case.by.startswith("opencv"):
+        return cv2.resize(picture, size, interpolation=cv2.INTER_LINEAR)
+    # Pillow has one float per pixel, or three bytes.
+    if picture.dtype == np.uint8:
+        return np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.BILINEAR))
+    channels = [Image.fromarray(picture[..., channel]) for channel in range(3)]
+    return np.stack([c.resize(size, Image.Resampling.BILINEAR) for c in channels], axis=2)
+
+
+def fitted(picture: NDArray[np.generic], case: Case) -> NDArray[np.generic]:
+    """Resize a picture that is upright as the case's fit says."""
+    height, width = picture.shape[:2]
+    out_width, out_height = case.out
+    kind, _, argument = case.fit.partition(":")
+    if kind == "letterbox":
+        scale = min(out_width / width, out_height / height)
+        size = max(round(width * scale), 1), max(round(height * scale), 1)
+        left, top = (out_width - size[0]) // 2, (out_height - size[1]) // 2
+        out = np.empty((out_height, out_width, 3), picture.dtype)
+        out[:] = [int(value) for value in argument.split(",")]
+        out[top : top + size[1], left : left + size[0]] = resize(picture, size, case)
+        return out
+    if kind == "center_crop":
+        # timm's transforms_imagenet_eval: torchvision's Resize and CenterCrop.
+        shorter = int(out_width / float(argument))
+        size = (
+            (shorter, int(shorter * height / width))
+            if width <= height
+            else (int(shorter * width / height), shorter)
+        )
+        left, top = round((size[0] - out_width) / 2), round((size[1] - out_height) / 2)
+        return resize(picture, size, case)[top : top + out_height, left : left + out_width]
+    return resize(picture, case.out, case)
+
+
+ORIENTATIONS = [(degrees, mirror) for degrees in (0, 90, 180, 270) for mirror in (False, True)]
+ODD_CROP = (11, 7, 71, 43)
+
+
+def rgb_cases(writer: Writer) -> None:
+    """Compare RGB with Pillow and OpenCV."""
+    picture, size = cat(), (WIDTH, HEIGHT)
+    (HERE / "cat.rgb").write_bytes(picture.tobytes())
+    for filter_, by in (("antialias", "pillow"), ("bilinear", "opencv")):
+        cases = [
+            Case("not resized", "cat.rgb", size, (17, 13), crop=(11, 7, 17, 13)),
+            Case("shrunk", "cat.rgb", size, (20, 14)),
+            Case("shrunk a lot", "cat.rgb", size, (5, 3)),
+            Case("to one pixel", "cat.rgb", size, (1, 1)),
+            Case("shrunk across and enlarged down", "cat.rgb", size, (8, 70)),
+            Case("enlarged from an odd crop", "cat.rgb", size, (24, 18), crop=(11, 7, 9, 5)),
+            Case("enlarged from one pixel", "cat.rgb", size, (3, 2), crop=(96, 60, 1, 1)),
+            Case("letterbox, wide", "cat.rgb", size, (18, 18), fit="letterbox:114,20,230"),
+            Case("letterbox, tall", "cat.rgb", size, (18, 19), fit="letterbox:0,0,0", degrees=90),
+            Case(
+                "letterbox of a line",
+                "cat.rgb",
+                size,
+                (16, 16),
+                fit="letterbox:1,2,3",
+                crop=(0, 30, 97, 1),
+            ),
+            Case("centre crop, wide", "cat.rgb", size, (16, 16), fit="center_crop:0.875"),
+            Case(
+                "centre crop, tall", "cat.rgb", size, (16, 16), fit="center_crop:0.8", degrees=270
+            ),
+            Case(
+                "centre crop, enlarged",
+                "cat.rgb",
+                size,
+                (18, 18),
+                fit="center_crop:1.0",
+                crop=(3, 5, 20, 31),
+            ),
+            Case(
+                "centre crop of a large frame",
+                "wave.rgb",
+                (1280, 720),
+                (18, 18),
+                fit="center_crop:0.875",
+            ),
+        ]
+        cases += [
+            Case(
+                f"turned {degrees}, mirror {mirror}",
+                "cat.rgb",
+                size,
+                (20, 16),
+                ODD_CROP,
+                degrees,
+                mirror,
+            )
+            for degrees, mirror in ORIENTATIONS
+        ]
+        for case in cases:
+            case.filter, case.by = filter_, by
+            whole = picture if case.source == "cat.rgb" else wave_rgb(*case.size)
+            writer.add(case, fitted(orient(whole.astype(np.float32), case), case))
+        for case in cases:
+            # Bytes are rounded, by Pillow also between its two passes.
+            if case.name in ("shrunk", "enlarged from an odd crop", "centre crop, wide"):
+                case.by = f"{by}, bytes"
+                writer.add(case, fitted(orient(picture, case), case))
+
+
+def yuv_cases(writer: Writer) -> None:
+    """Compare YUV with converting and then resizing in double precision."""
+    size = (WIDTH, HEIGHT)
+    cases = []
+    for matrix in ("bt601", "bt709"):
+        for range_ in ("limited", "full"):
+            name = f"cat-{matrix}-{range_}.i420"
+            planes = to_yuv(cat(), matrix, range_, halve_rows=True)
+            (HERE / name).write_bytes(b"".join(plane.tobytes() for plane in planes))
+            cases.append(
+                Case(f"{matrix} {range_}", name, size, (20, 13), matrix=matrix, range=range_)
+            )
+    y, u, v = to_yuv(cat(), "bt601", "limited", halve_rows=False)
+    y = np.pad(y, ((0, 0), (0, 1)), mode="edge")
+    yuyv = np.stack([y[:, 0::2], u, y[:, 1::2], v], axis=2)
+    (HERE / "cat.yuyv").write_bytes(yuyv.tobytes())
+
+    i420 = "cat-bt601-limited.i420"
+    cases += [
+        Case("bilinear", i420, size, (20, 13), filter="bilinear"),
+        Case("not resized", i420, size, (17, 13), crop=(11, 7, 17, 13)),
+        Case("not resized, at the edge", i420, size, (16, 16), crop=(81, 45, 16, 16)),
+        Case("enlarged", i420, size, (16, 12), crop=(11, 7, 9, 5)),
+        Case("to one pixel", i420, size, (1, 1)),
+        Case("letterbox", i420, size, (14, 14), fit="letterbox:114,114,114"),
+        Case("centre crop", i420, size, (14, 14), fit="center_crop:0.875"),
+        Case("yuyv", "cat.yuyv", size, (20, 13)),
+        Case("yuyv, not resized", "cat.yuyv", size, (17, 13), crop=(11, 7, 17, 13)),
+        Case("yuyv, bilinear", "cat.yuyv", size, (20, 13), filter="bilinear"),
+        Case("large frame", "wave.i420", (1280, 720), (16, 16), fit="center_crop:0.875"),
+        Case("large frame, bilinear", "wave.i420", (1280, 720), (16, 16), filter="bilinear"),
+    ]
+    cases += [
+        Case(f"turned {degrees}, mirror {mirror}", i420, size, (10, 12), ODD_CROP, degrees, mirror)
+        for degrees, mirror in ORIENTATIONS
+    ]
+    for case in cases:
+        # Resampling before conversion clamps at the end; convert-then-resize clamps before.
+        rgb = to_rgb(planes_of(case), case.matrix, case.range)
+        case.by = "numpy"
+        writer.add(case, np.clip(fitted(orient(rgb, case), case), 0, 255))
+        if case.name.startswith("turned"):
+            continue
+        case.by = "numpy, clamped first"
+        writer.add(case, fitted(orient(np.clip(rgb, 0, 255), case), case))
+
+    # The same through libraries alone. OpenCV repeats chroma instead of interpolating it.
+    for case in (
+        Case("libraries", "wave.i420", (1280, 720), (16, 16), fit="center_crop:0.875"),
+        Case("libraries, turned", "wave.i420", (640, 480), (16, 12), degrees=90, mirror=True),
+    ):
+        stacked = np.concatenate([plane.ravel() for plane in planes_of(case)])
+        rgb = cv2.cvtColor(
+            stacked.reshape(case.size[1] * 3 // 2, case.size[0]), cv2.COLOR_YUV2RGB_I420
+        )
+        writer.add(case, fitted(orient(rgb, case), case))
+
+
+def planes_of(case: Case) -> list[Bytes]:
+    """Return Y, U, V of a case's source."""
+    if case.source == "wave.i420":
+        return wave_yuv(*case.size)
+    return to_yuv(cat(), case.matrix, case.range, halve_rows=case.source != "cat.yuyv")
+
+
+# Photo files.
+
+
+def exif(orientation: int) -> bytes:
+    """Make an EXIF block with nothing but the orientation."""
+    block = Image.Exif()
+    block[0x0112] = orientation
+    return block.tobytes()
+
+
+def stored(upright: Image.Image, orientation: int) -> Image.Image:
+    """Return the pixels that a file with this orientation holds: what a viewer does, undone."""
+    transpose = Image.Transpose
+    inverse = {
+        2: transpose.FLIP_LEFT_RIGHT,
+        3: transpose.ROTATE_180,
+        4: transpose.FLIP_TOP_BOTTOM,
+        5: transpose.TRANSPOSE,
+        6: transpose.ROTATE_90,
+        7: transpose.TRANSVERSE,
+        8: transpose.ROTATE_270,
+    }
+    return upright.transpose(inverse[orientation]) if orientation in inverse else upright
+
+
+def png_chunk(kind: bytes, data: bytes) -> bytes:
+    """Make one chunk of a PNG file."""
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def photos() -> None:
+    """Write image files that all show the same cup, and some that must be refused."""
+    PHOTOS.mkdir(exist_ok=True)
+    pixels = coffee()
+    upright = Image.fromarray(pixels)
+    (PHOTOS / "upright.rgb").write_bytes(pixels.tobytes())
+
+    lossy = {"quality": 92, "subsampling": 0}
+    for orientation in range(1, 9):
+        picture = stored(upright, orientation)
+        picture.save(PHOTOS / f"exif-{orientation}.jpg", exif=exif(orientation), **lossy)
+    stored(upright, 6).save(PHOTOS / "exif-6.webp", exif=exif(6), lossless=True)
+    stored(upright, 7).save(PHOTOS / "exif-7.png", exif=exif(7))
+    upright.save(PHOTOS / "exif-9.jpg", exif=exif(9), **lossy)
+    upright.save(PHOTOS / "progressive.jpg", progressive=True, **lossy)
+    upright.save(PHOTOS / "chroma-halved.jpg", quality=92, subsampling=2)
+    upright.convert("CMYK").save(PHOTOS / "cmyk.jpg", quality=92)
+    upright.convert("L").save(PHOTOS / "grey.jpg", quality=92)
+    upright.save(PHOTOS / "plain.bmp")
+    upright.save(PHOTOS / "lossless.webp", lossless=True)
+
+    alpha = Image.fromarray(np.tile(np.linspace(0, 255, 60).astype(np.uint8), (40, 1)))
+    with_alpha = upright.copy()
+    with_alpha.putalpha(alpha)
+    with_alpha.save(PHOTOS / "rgba.png")
+    Image.merge("LA", (upright.convert("L"), alpha)).save(PHOTOS / "grey-alpha.png")
+
+    # 16 bits that round to the same 8, from 127 below to 127 above.
+    noise = (np.arange(pixels.size).reshape(pixels.shape) * 37 % 255 - 127).astype(np.int32)
+    deep = np.clip(pixels.astype(np.int32) * 257 + noise, 0, 65535).astype(np.uint16)
+    (PHOTOS / "rgb-16.png").write_bytes(cv2.imencode(".png", deep[..., ::-1])[1].tobytes())
+    grey = np.asarray(upright.convert("L")).astype(np.int32)
+    deep_grey = np.clip(grey * 257 + noise[..., 0], 0, 65535).astype(np.uint16)
+    (PHOTOS / "grey-16.png").write_bytes(cv2.imencode(".png", deep_grey)[1].tobytes())
+    (PHOTOS / "grey.raw").write_bytes(np.asarray(upright.convert("L")).tobytes())
+
+    few = upright.quantize(32)
+    few.save(PHOTOS / "palette.png")
+    few.convert("RGB").quantize(32).save(
+        PHOTOS / "animated.gif", save_all=True, append_images=[few.rotate(180)], duration=100
+    )
+
+    Image.new("RGB", (1, 1), (200, 100, 50)).save(PHOTOS / "one-pixel.png")
+    # 30000x30000 in a few bytes.
+    header = struct.pack(">IIBBBBB", 30000, 30000, 8, 2, 0, 0, 0)
+    bomb = io.BytesIO(b"\x89PNG\r\n\x1a\n")
+    bomb.seek(0, io.SEEK_END)
+    for kind, data in ((b"IHDR", header), (b"IDAT", zlib.compress(bytes(1000))), (b"IEND", b"")):
+        bomb.write(png_chunk(kind, data))
+    (PHOTOS / "bomb.png").write_bytes(bomb.getvalue())
+
+
+def main() -> None:
+    """Write everything."""
+    writer = Writer()
+    rgb_cases(writer)
+    yuv_cases(writer)
+    writer.save()
+    photos()
+
+
+if __name__ == "__main__":
+    main()
