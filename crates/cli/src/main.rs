@@ -1,2 +1,31 @@
-//! Being written.
-fn main() {}
+//! `nearside`: inspect and run model packages from a desktop.
+//!
+//! Results go to stdout, messages to stderr. The exit code is 0, 1 if the work failed, 2 if the command line is wrong.
+
+mod args;
+mod camera;
+mod clip;
+mod error;
+mod inspect;
+mod run;
+mod stdout;
+mod table;
+
+use args::{Args, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let result = match Args::parse().command {
+        Command::Inspect(args) => inspect::inspect(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Camera(args) => camera::camera(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            error.print();
+            error.exit_code()
+        }
+    }
+}

@@ -123,7 +123,7 @@ fn manifests_that_do_not_follow_the_schema_are_refused_with_the_place() {
         ("\"width\": 32", "\"width\": 0", "width"),
         ("\"width\": 32", "\"width\": -32", "line"),
         ("\"task\": \"classify\"", "\"task\": \"paint\"", "unknown variant `paint`"),
-        ("{", "", "line 1"),
+        ("{", "", "line 2"),
     ] {
         let copy = Copy::new();
         copy.edit_manifest(from, to);

@@ -1,0 +1,256 @@
+//! The command line.
+
+use crate::error::{Error, Result};
+use clap::{Parser, Subcommand, ValueEnum};
+use nearside_pipeline::vision::{BufferLayout, Frame, Matrix, Range, Rotation};
+use nearside_pipeline::{OpenOptions, Policy};
+use std::path::PathBuf;
+
+/// See, read and write on the device: inspect and run Nearside model packages.
+#[derive(Parser)]
+#[command(name = "nearside", version)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Show what a model package or a .pte program holds
+    Inspect(InspectArgs),
+    /// Classify photos, or single raw frames
+    Run(RunArgs),
+    /// Play a clip through the camera pipeline
+    Camera(CameraArgs),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct InspectArgs {
+    /// A model package (NAME.nearside) or a program (FILE.pte)
+    pub(crate) path: PathBuf,
+    /// Write one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// Photos (JPEG, PNG, WebP, GIF, BMP), or raw frames with --format and --size
+    #[arg(required = true, value_name = "IMAGE")]
+    pub(crate) images: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) frame: FrameArgs,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct CameraArgs {
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    /// A .y4m file, or raw frames one after another with --format and --size
+    pub(crate) clip: PathBuf,
+    /// Frames a second; the clip's own by default, 30 if it has none
+    #[arg(long, value_parser = frame_rate)]
+    pub(crate) fps: Option<f64>,
+    /// What happens to frames that come too fast
+    #[arg(long, value_enum, default_value_t = PolicyArg::Latest)]
+    pub(crate) policy: PolicyArg,
+    #[command(flatten)]
+    pub(crate) frame: FrameArgs,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ModelArgs {
+    /// A model package (NAME.nearside)
+    pub(crate) package: PathBuf,
+    /// Labels for each image
+    #[arg(long, default_value_t = 5, value_parser = at_least_one)]
+    pub(crate) top: usize,
+    /// The package's variant; the first that can run here by default
+    #[arg(long)]
+    variant: Option<String>,
+    /// Threads for the model; one a performance core by default
+    #[arg(long, value_parser = at_least_one)]
+    threads: Option<usize>,
+    /// Write one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl ModelArgs {
+    pub(crate) fn options(&self) -> OpenOptions {
+        OpenOptions { variant: self.variant.clone(), threads: self.threads, ..OpenOptions::default() }
+    }
+}
+
+/// How raw frames are laid out and how they are to be seen.
+#[derive(clap::Args)]
+pub(crate) struct FrameArgs {
+    /// Raw frames in this format
+    #[arg(long, value_enum, requires = "size")]
+    format: Option<FormatArg>,
+    /// Width and height of raw frames in pixels
+    #[arg(long, value_name = "WxH", value_parser = size, requires = "format")]
+    size: Option<(u32, u32)>,
+    /// Bytes from one row of the first plane to the next
+    #[arg(long, value_name = "N", requires = "format")]
+    row_stride: Option<usize>,
+    /// Bytes from one sample to the next, in the chroma planes of i420, nv12, nv21, else in the packed plane
+    #[arg(long, value_name = "N", requires = "format")]
+    pixel_stride: Option<usize>,
+    /// Degrees clockwise that make the picture upright
+    #[arg(long, value_enum, default_value_t = RotateArg::R0)]
+    rotate: RotateArg,
+    /// Mirror the upright picture, as front cameras do
+    #[arg(long)]
+    mirror: bool,
+    /// The YUV matrix
+    #[arg(long, value_enum, default_value_t = MatrixArg::Bt601)]
+    matrix: MatrixArg,
+    /// The YUV range; a .y4m file's own by default, else limited
+    #[arg(long, value_enum)]
+    range: Option<RangeArg>,
+}
+
+/// The layout of raw frames.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RawLayout {
+    layout: BufferLayout,
+    size: (u32, u32),
+    row_stride: Option<usize>,
+    pixel_stride: Option<usize>,
+}
+
+impl RawLayout {
+    pub(crate) fn frame_bytes(&self) -> usize {
+        self.layout.frame_bytes(self.size.0, self.size.1, self.row_stride, self.pixel_stride)
+    }
+
+    pub(crate) fn frame<'a>(&self, bytes: &'a [u8]) -> nearside_pipeline::Result<Frame<'a>> {
+        Ok(self.layout.frame(bytes, self.size.0, self.size.1, self.row_stride, self.pixel_stride)?)
+    }
+}
+
+impl FrameArgs {
+    /// The layout of raw frames, if raw frames are meant.
+    pub(crate) fn raw(&self) -> Option<RawLayout> {
+        let (format, size) = (self.format?, self.size?);
+        let layout = match format {
+            FormatArg::I420 => BufferLayout::I420,
+            FormatArg::Nv12 => BufferLayout::Nv12,
+            FormatArg::Nv21 => BufferLayout::Nv21,
+            FormatArg::Yuyv => BufferLayout::Yuyv,
+            FormatArg::Rgba => BufferLayout::Rgba,
+            FormatArg::Bgra => BufferLayout::Bgra,
+            FormatArg::Rgb => BufferLayout::Rgb,
+        };
+        Some(RawLayout { layout, size, row_stride: self.row_stride, pixel_stride: self.pixel_stride })
+    }
+
+    /// `frame` as it is to be seen. Its own range stays unless one was given.
+    pub(crate) fn apply<'a>(&self, frame: Frame<'a>) -> Frame<'a> {
+        Frame {
+            rotation: match self.rotate {
+                RotateArg::R0 => Rotation::R0,
+                RotateArg::R90 => Rotation::R90,
+                RotateArg::R180 => Rotation::R180,
+                RotateArg::R270 => Rotation::R270,
+            },
+            mirror: self.mirror,
+            matrix: match self.matrix {
+                MatrixArg::Bt601 => Matrix::Bt601,
+                MatrixArg::Bt709 => Matrix::Bt709,
+            },
+            range: match self.range {
+                None => frame.range,
+                Some(RangeArg::Limited) => Range::Limited,
+                Some(RangeArg::Full) => Range::Full,
+            },
+            ..frame
+        }
+    }
+
+    /// Photos say by themselves how they are to be seen: refuses flags that would be ignored.
+    pub(crate) fn require_none_for_photos(&self) -> Result<()> {
+        let changed = matches!(self.rotate, RotateArg::R0)
+            && !self.mirror
+            && matches!(self.matrix, MatrixArg::Bt601)
+            && self.range.is_none();
+        if changed {
+            return Ok(());
+        }
+        Err(Error::Usage(
+            "--rotate, --mirror, --matrix and --range are for raw frames: give --format and --size too"
+                .into(),
+        ))
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FormatArg {
+    I420,
+    Nv12,
+    Nv21,
+    Yuyv,
+    Rgba,
+    Bgra,
+    Rgb,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RotateArg {
+    #[value(name = "0")]
+    R0,
+    #[value(name = "90")]
+    R90,
+    #[value(name = "180")]
+    R180,
+    #[value(name = "270")]
+    R270,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum MatrixArg {
+    Bt601,
+    Bt709,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RangeArg {
+    Limited,
+    Full,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum PolicyArg {
+    /// A newer frame replaces one that waits
+    Latest,
+    /// Wait for room: every frame is classified
+    Block,
+}
+
+impl From<PolicyArg> for Policy {
+    fn from(arg: PolicyArg) -> Self {
+        match arg {
+            PolicyArg::Latest => Self::KeepOnlyLatest,
+            PolicyArg::Block => Self::BlockProducer,
+        }
+    }
+}
+
+fn at_least_one(text: &str) -> std::result::Result<usize, String> {
+    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "give a whole number of at least 1".into())
+}
+
+fn frame_rate(text: &str) -> std::result::Result<f64, String> {
+    let rate: Option<f64> = text.parse().ok();
+    rate.filter(|rate| (0.001..=1e6).contains(rate))
+        .ok_or_else(|| "give frames a second, 0.001 to 1000000".into())
+}
+
+fn size(text: &str) -> std::result::Result<(u32, u32), String> {
+    text.split_once(['x', 'X'])
+        .and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)))
+        .ok_or_else(|| "give width and height in pixels, such as 640x480".into())
+}

@@ -1,0 +1,72 @@
+//! What a command failed with, and how that is shown.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// A command's result.
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The command line is wrong in a way that its parser can't see.
+    #[error("{0}")]
+    Usage(String),
+    /// A file could not be read.
+    #[error("cannot read {path}: {source}")]
+    Read { path: PathBuf, source: std::io::Error },
+    /// A clip is not what it should be.
+    #[error("{path}: {reason}")]
+    Clip { path: PathBuf, reason: String },
+    /// Nothing more can be written to stdout.
+    #[error("cannot write the result: {0}")]
+    Write(std::io::Error),
+    /// The pipeline failed.
+    #[error("{}{source}", .place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
+    Pipeline { place: Option<String>, source: nearside_pipeline::Error },
+    /// Some of the images failed; each has been reported.
+    #[error("{failed} of {all} images failed")]
+    SomeFailed { failed: usize, all: usize },
+}
+
+impl Error {
+    pub(crate) fn print(&self) {
+        eprintln!("error: {self}");
+        if let Some(hint) = self.hint() {
+            eprintln!("hint: {hint}");
+        }
+    }
+
+    fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Usage(_) => Some("`nearside help` and `nearside help COMMAND` show what can be given"),
+            Self::Read { .. } => Some("check that the path exists and may be read"),
+            Self::Clip { .. } => Some(
+                "give a .y4m file, or raw frames with --format and --size (and --row-stride, --pixel-stride)",
+            ),
+            Self::Pipeline { source, .. } => Some(source.hint()),
+            Self::Write(_) | Self::SomeFailed { .. } => None,
+        }
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) => ExitCode::from(2),
+            // Whoever reads has seen enough, as `head` does.
+            Self::Write(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        }
+    }
+}
+
+impl From<nearside_pipeline::Error> for Error {
+    fn from(source: nearside_pipeline::Error) -> Self {
+        Self::Pipeline { place: None, source }
+    }
+}
+
+impl From<nearside_pipeline::runtime::Error> for Error {
+    fn from(source: nearside_pipeline::runtime::Error) -> Self {
+        nearside_pipeline::Error::from(source).into()
+    }
+}
