@@ -1,0 +1,34 @@
+// The records and enumerations that come as UniFFI generates them from the Rust types of the same names.
+
+import NearsideBindings
+
+/// What happens to frames that come faster than they can be classified.
+public typealias CameraPolicy = NearsideBindings.CameraPolicy
+/// What became of a camera's frames.
+public typealias CameraStats = NearsideBindings.CameraStats
+/// The labels of a photo.
+public typealias Classification = NearsideBindings.Classification
+/// The labels of a camera frame.
+public typealias FrameClassification = NearsideBindings.FrameClassification
+/// Where a frame's time went.
+public typealias FrameTimings = NearsideBindings.FrameTimings
+/// Where the time of one photo went.
+public typealias ImageTimings = NearsideBindings.ImageTimings
+/// Latencies of a camera's frames by stage.
+public typealias Latency = NearsideBindings.Latency
+/// What is known of an opened model.
+public typealias ModelInfo = NearsideBindings.ModelInfo
+/// The layout of a frame with one plane.
+public typealias PackedFormat = NearsideBindings.PackedFormat
+/// Percentiles of a latency in milliseconds.
+public typealias Percentiles = NearsideBindings.Percentiles
+/// A rectangle in pixels.
+public typealias Rect = NearsideBindings.Rect
+/// The clockwise rotation that makes a picture upright.
+public typealias Rotation = NearsideBindings.Rotation
+/// A class and how much the model believes in it.
+public typealias ScoredLabel = NearsideBindings.ScoredLabel
+/// The YUV to RGB matrix.
+public typealias YuvMatrix = NearsideBindings.YuvMatrix
+/// The range of YUV values.
+public typealias YuvRange = NearsideBindings.YuvRange
