@@ -37,3 +37,60 @@ pub(crate) async fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Se
     let mut task = AbortOnDrop(pool.spawn_blocking(work));
     (&mut task.0).await.unwrap_or_else(|error| Err(NearsideError::internal("background work", error)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use tokio::runtime::Builder;
+
+    fn wait<T>(future: impl Future<Output = T>) -> T {
+        Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn work_runs_on_a_thread_of_its_own() {
+        let name = wait(run(|| Ok(std::thread::current().name().map(str::to_owned)))).unwrap();
+        assert_eq!(name.as_deref(), Some("nearside-background"));
+    }
+
+    #[test]
+    fn a_panic_is_an_internal_error() {
+        let result = wait(run(|| -> Result<()> { panic!("on purpose") }));
+        assert!(matches!(result, Err(NearsideError::Internal { .. })), "{result:?}");
+    }
+
+    #[test]
+    fn work_that_waits_for_a_thread_never_starts_once_it_is_dropped() {
+        let (release, released) = mpsc::channel::<()>();
+        let released = std::sync::Arc::new(std::sync::Mutex::new(released));
+        let (started, starts) = mpsc::channel();
+        wait(async {
+            let busy = (0..MAX_THREADS).map(|_| {
+                let (released, started) = (std::sync::Arc::clone(&released), started.clone());
+                run(move || {
+                    let _ = started.send("busy");
+                    let _ = released.lock().map(|released| released.recv());
+                    Ok(())
+                })
+            });
+            let mut busy: Vec<_> = busy.map(Box::pin).collect();
+            for work in &mut busy {
+                tokio::select! { biased; _ = work => {}, () = std::future::ready(()) => {} }
+            }
+            for _ in 0..MAX_THREADS {
+                assert_eq!(starts.recv(), Ok("busy"));
+            }
+            let dropped = run(move || {
+                let _ = started.send("dropped");
+                Ok(())
+            });
+            tokio::select! { biased; _ = dropped => {}, () = std::future::ready(()) => {} }
+            drop(release);
+            for work in busy {
+                work.await.unwrap();
+            }
+        });
+        assert!(starts.recv().is_err());
+    }
+}

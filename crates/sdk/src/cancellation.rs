@@ -61,3 +61,37 @@ impl Default for Cancellation {
         Self::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    fn poll<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Poll<T> {
+        future.poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn waiting_work_ends_as_cancelled() {
+        let cancellation = Cancellation::new();
+        let mut waiting = pin!(Cancellation::or(Some(&cancellation), std::future::pending::<Result<()>>()));
+        assert!(poll(waiting.as_mut()).is_pending());
+        cancellation.cancel();
+        assert!(matches!(poll(waiting), Poll::Ready(Err(NearsideError::Cancelled { .. }))));
+    }
+
+    #[test]
+    fn work_that_is_done_wins_over_its_cancellation() {
+        let cancellation = Cancellation::new();
+        cancellation.cancel();
+        let done = pin!(Cancellation::or(Some(&cancellation), std::future::ready(Ok(7))));
+        assert_eq!(poll(done), Poll::Ready(Ok(7)));
+    }
+
+    #[test]
+    fn without_a_cancellation_work_just_waits() {
+        let waiting = pin!(Cancellation::or(None, std::future::pending::<Result<()>>()));
+        assert!(poll(waiting).is_pending());
+    }
+}

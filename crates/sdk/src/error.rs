@@ -190,3 +190,36 @@ fn vision_kind(error: &VisionError) -> Kind {
         _ => INVALID_INPUT,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn detail_and_hint_come_from_the_pipeline() {
+        let error = NearsideError::from(PipelineError::NoSuchVariant {
+            name: "coreml".into(),
+            available: vec!["xnnpack-int8".into()],
+        });
+        let NearsideError::InvalidInput { detail, hint } = error else { panic!("{error:?}") };
+        assert!(detail.contains("coreml") && detail.contains("xnnpack-int8"), "{detail}");
+        assert!(hint.contains("variant"), "{hint}");
+    }
+
+    #[test]
+    fn running_out_of_memory_in_the_runtime_is_its_own_kind() {
+        for code in [Code::MemoryAllocationFailed, Code::DelegateMemoryAllocationFailed] {
+            let error = RuntimeError::ExecuTorch { action: "load".into(), code, detail: String::new() };
+            let error = NearsideError::from(PipelineError::from(error));
+            assert!(matches!(error, NearsideError::OutOfMemory { .. }), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_package_says_wrongly_of_its_image_is_an_invalid_model_and_a_bad_frame_an_invalid_input() {
+        let spec = VisionError::InvalidSpec { field: "std", value: "0".into(), expected: "not 0" };
+        assert!(matches!(NearsideError::from(spec), NearsideError::InvalidModel { .. }));
+        let frame = VisionError::EmptyFrame { width: 0, height: 4 };
+        assert!(matches!(NearsideError::from(frame), NearsideError::InvalidInput { .. }));
+    }
+}
