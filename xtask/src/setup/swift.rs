@@ -29,7 +29,8 @@ impl Swift {
     pub(crate) fn present(&self) -> bool {
         match self {
             Self::Native => true,
-            Self::Chroot(root) => root.join("usr/bin/swift").exists(),
+            // A link to a path that exists in the chroot only.
+            Self::Chroot(root) => root.join("usr/bin/swift").is_symlink(),
         }
     }
 
