@@ -81,6 +81,6 @@ def _fixtures(options: argparse.Namespace) -> None:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """The command as anyone can repeat it: without this machine's output folder."""
+    """Spell the command as anyone can repeat it: without this machine's output folder."""
     variant = "" if options.variant == "int8" else f" --variant {options.variant}"
     return f"nearside-export classify {options.model}{variant}"

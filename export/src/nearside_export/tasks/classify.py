@@ -82,8 +82,8 @@ def _export_variant(classifier: Classifier, scheme: str, folder: Path, command: 
     model = classifier.load()
     example = torch.from_numpy(_blank(classifier))
     if scheme == "int8":
-        batches = (torch.from_numpy(preprocess(p, spec)) for p in sets.calibration())
-        program = pt2e_static_int8.export(model, example, batches)
+        pictures = np.concatenate([preprocess(p, spec) for p in sets.calibration()])
+        program = pt2e_static_int8.export(model, example, torch.from_numpy(pictures))
     else:
         program = none.export(model, example)
     lowered = xnnpack.lower(program)
