@@ -59,12 +59,13 @@ pub(crate) fn camera(args: &CameraArgs) -> Result<()> {
         (played, taking.join().unwrap_or_default())
     });
     let stats = camera.close();
-    played?;
     if args.model.json {
         stdout::json(&document(&stats))?;
     } else {
         stdout::write(&text(&model, args, fps, &stats, &runs))?;
     }
+    // After the result: a clip that breaks off must not cost what was seen before.
+    played?;
     if stats.failed > 0 {
         return Err(Error::SomeFailed { failed: stats.failed as usize, all: stats.offered as usize });
     }

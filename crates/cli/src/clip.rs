@@ -103,7 +103,10 @@ impl Clip {
                     return Ok(false);
                 }
                 // The last frame may lack padding, as cameras give it: whether what is there suffices, the frame knows.
-                use_frame(layout.frame(&buffer[..filled])?)?;
+                let frame = layout
+                    .frame(&buffer[..filled])
+                    .map_err(|error| wrong(format!("a frame can't be read: {error}")))?;
+                use_frame(frame)?;
             }
         }
         Ok(true)

@@ -25,7 +25,7 @@ pub(crate) enum Error {
     #[error("{}{source}", .place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
     Pipeline { place: Option<String>, source: nearside_pipeline::Error },
     /// Some of the images failed; each has been reported.
-    #[error("{failed} of {all} images failed")]
+    #[error("{failed} of {all} images or frames failed")]
     SomeFailed { failed: usize, all: usize },
 }
 
