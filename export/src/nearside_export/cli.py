@@ -11,7 +11,8 @@ import sys
 import warnings
 from pathlib import Path
 
-from nearside_export.errors import ExportError, UsageError
+from nearside_export.errors import ExportError, PackageError, UsageError
+from nearside_export.manifest import Quality
 
 CLASSIFIERS = ("efficientnet-lite0", "tiny-classifier")
 VARIANTS = ("int8", "fp32", "all")
@@ -46,9 +47,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     classify.set_defaults(run=_classify)
 
+    verify = commands.add_parser(
+        "verify", help="measure a package's quality again and compare it with its manifest"
+    )
+    verify.add_argument("package", type=Path, help="folder NAME.nearside")
+    verify.set_defaults(run=_verify)
+
     fixtures = commands.add_parser("fixtures", help="write the tests' tiny programs")
     fixtures.add_argument("--out", type=Path, default=Path("models/fixtures"))
     fixtures.set_defaults(run=_fixtures)
+
+    media = commands.add_parser("media", help="write the demo's photos and clip")
+    media.add_argument("--out", type=Path, default=Path("models/media"))
+    media.set_defaults(run=_media)
     return parser
 
 
@@ -65,11 +76,25 @@ def _classify(options: argparse.Namespace) -> None:
     manifest = classify.export_package(classifier, schemes, target, _command(options))
     print(f"{target}")
     for variant in manifest.variants:
-        q = variant.quality
         print(
             f"  {variant.name}: {variant.program.bytes} bytes, coverage {variant.coverage:.4f}, "
-            f"top-1 agreement {q.top1_agreement:.4f} on {q.images} pictures, "
-            f"logit RMSE {q.logit_rmse:.4f}, SQNR {q.logit_sqnr_db:.1f} dB"
+            f"{_figures(variant.quality)}"
+        )
+
+
+def _verify(options: argparse.Namespace) -> None:
+    from nearside_export.tasks import verify
+
+    disagreements = []
+    for comparison in verify.verify(options.package):
+        print(f"{comparison.variant}:")
+        for source, q in (("manifest", comparison.claimed), ("measured", comparison.measured)):
+            print(f"  {source}: {_figures(q)}")
+        disagreements += [f"{comparison.variant}: {d}" for d in comparison.differences()]
+    if disagreements:
+        raise PackageError(
+            f"{options.package} is not as good as its manifest says: {'; '.join(disagreements)}. "
+            "Export it again"
         )
 
 
@@ -78,6 +103,20 @@ def _fixtures(options: argparse.Namespace) -> None:
 
     fixtures.export(options.out, "nearside-export fixtures")
     print(f"{options.out}")
+
+
+def _media(options: argparse.Namespace) -> None:
+    from nearside_export import media
+
+    media.export(options.out)
+    print(f"{options.out}")
+
+
+def _figures(q: Quality) -> str:
+    return (
+        f"top-1 agreement {q.top1_agreement:.4f} on {q.images} pictures, "
+        f"logit RMSE {q.logit_rmse:.4f}, SQNR {q.logit_sqnr_db:.2f} dB"
+    )
 
 
 def _command(options: argparse.Namespace) -> str:

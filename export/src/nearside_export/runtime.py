@@ -30,6 +30,8 @@ class LoadedMethod:
         if loaded is None:
             known = ", ".join(sorted(program.method_names))
             raise ExportError(f"the program has no method {method!r}; it has: {known}")
+        # The method reads weights from the program's bytes and does not keep them alive.
+        self._program = program
         self._method: Method = loaded
 
     def run(self, inputs: Sequence[Array]) -> list[Array]:

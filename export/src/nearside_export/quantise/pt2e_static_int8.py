@@ -7,16 +7,13 @@ into the convolutions; biases are corrected afterwards (see :mod:`.bias_correcti
 from __future__ import annotations
 
 import torch
-from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
-    XNNPACKQuantizer,
-    get_symmetric_quantization_config,
-)
+from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import XNNPACKQuantizer
 from torch.export import Dim, ExportedProgram
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from torchao.quantization.pt2e.quantizer import Quantizer
 
 from nearside_export.quantise import bias_correction
-from nearside_export.quantise.clamp_quantizer import ClampQuantizer
+from nearside_export.quantise.vision_quantizer import VisionQuantizer
 
 NAME = "pt2e-static-int8"
 
@@ -33,9 +30,7 @@ def export(
     ``example`` is f32 of the model's input shape, batch 1; ``calibration`` f32 ``[n, …]``. The
     exported program has the static shape of ``example``.
     """
-    quantizer = ClampQuantizer()
-    quantizer.set_global(get_symmetric_quantization_config(is_per_channel=True))
-    prepared = _prepare(model, calibration, quantizer)
+    prepared = _prepare(model, calibration, VisionQuantizer())
     with torch.no_grad():
         for batch in calibration.split(_OBSERVING_BATCH):
             prepared(batch)

@@ -1,29 +1,48 @@
-"""ExecuTorch's XNNPACK quantizer, taught to fuse a convolution with its clamp.
+"""ExecuTorch's XNNPACK quantizer, with the choices that keep a vision network near fp32.
 
-The stock quantizer fuses convolution + ReLU only. Before ReLU6 (``hardtanh``) it quantises the
-convolution's unclamped output, whose range may be ten times the 0..6 that survives: EfficientNet
-loses 10 dB to it. XNNPACK itself clamps inside the convolution, so nothing needs that tensor.
+- *Convolution + clamp.* The stock quantizer fuses convolution + ReLU only. Before ReLU6
+  (``hardtanh``) it quantises the convolution's unclamped output, whose range may be ten times the
+  0..6 that survives: EfficientNet-Lite0 loses 10 dB to it. XNNPACK clamps inside the convolution,
+  so nothing needs that tensor.
+- *Padding* keeps its input's scale, so that it moves int8 values.
+- *The classifier head* takes float features (pooled in float) and quantises them dynamically.
+  Static logits saturate at the largest logit that calibration happened to see, which costs
+  confident answers their confidence.
 """
 
 from __future__ import annotations
 
 import torch
-from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import XNNPACKQuantizer
+from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
+    XNNPACKQuantizer,
+    get_symmetric_quantization_config,
+)
 from executorch.backends.xnnpack.quantizer.xnnpack_quantizer_utils import propagate_annotation
 from torchao.quantization.pt2e.quantizer import QuantizationAnnotation, SharedQuantizationSpec
 from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
 
 _CLAMPS = (torch.ops.aten.hardtanh.default, torch.ops.aten.hardtanh_.default)
 _CONV = torch.ops.aten.conv2d.default
+_LINEAR = torch.ops.aten.linear.default
 _PAD = torch.ops.aten.pad.default
+_POOL = torch.ops.aten.adaptive_avg_pool2d.default
 
 
-class ClampQuantizer(XNNPACKQuantizer):
-    """Annotates conv + clamp as one operator and padding as a move of int8 values."""
+class VisionQuantizer(XNNPACKQuantizer):
+    """Static int8 convolutions with per-channel weights, dynamic int8 linear layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.set_global(get_symmetric_quantization_config(is_per_channel=True))
+        dynamic = get_symmetric_quantization_config(is_per_channel=True, is_dynamic=True)
+        self.set_operator_type(_LINEAR, dynamic)
 
     def annotate(self, model: torch.fx.GraphModule) -> torch.fx.GraphModule:
-        """Annotate ``model`` in place by the global config and return it."""
+        """Annotate ``model`` in place and return it."""
         self._annotate_clamped_convolutions(model)
+        for pool in _calls(model, (_POOL,)):
+            # Annotated with nothing: stays float, and nobody annotates it later.
+            pool.meta[Q_ANNOTATION_KEY] = QuantizationAnnotation(_annotated=True)
         model = self._annotate_for_quantization_config(model)
         self._annotate_pads(model)
         propagate_annotation(model)
@@ -37,7 +56,10 @@ class ClampQuantizer(XNNPACKQuantizer):
                 continue
             # XNNPACK makes the int32 bias itself, from input and weight scales.
             conv.meta[Q_ANNOTATION_KEY] = QuantizationAnnotation(
-                input_qspec_map={conv.args[0]: config.input_activation, conv.args[1]: config.weight},
+                input_qspec_map={
+                    conv.args[0]: config.input_activation,
+                    conv.args[1]: config.weight,
+                },
                 _annotated=True,
             )
             clamp.meta[Q_ANNOTATION_KEY] = QuantizationAnnotation(
@@ -45,7 +67,6 @@ class ClampQuantizer(XNNPACKQuantizer):
             )
 
     def _annotate_pads(self, model: torch.fx.GraphModule) -> None:
-        """A padded tensor keeps the scale of its input, so that padding stays in int8."""
         for pad in _calls(model, (_PAD,)):
             source = pad.args[0]
             known = source.meta.get(Q_ANNOTATION_KEY)

@@ -1,0 +1,84 @@
+"""Recompute the quality figures of a package and compare them with its manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearside_export.architectures import registry
+from nearside_export.errors import PackageError
+from nearside_export.manifest import Manifest, Quality, Variant
+from nearside_export.package import check_files, read_labels
+from nearside_export.tasks import classify
+
+RMSE_TOLERANCE = 0.02
+"""Relative; int8 kernels of different CPUs may round a value differently."""
+
+SQNR_TOLERANCE_DB = 0.2
+
+AGREEMENT_TOLERANCE_PICTURES = 1
+"""Pictures whose two best classes are a hair apart may fall on either side."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Figures of one variant: as the manifest claims and as measured now."""
+
+    variant: str
+    claimed: Quality
+    measured: Quality
+
+    def differences(self) -> list[str]:
+        """Say what disagrees beyond the tolerances; empty when nothing does."""
+        claimed, measured = self.claimed, self.measured
+        if claimed.images != measured.images:
+            return [f"images: {claimed.images} claimed, {measured.images} measured"]
+        found = []
+        pictures = abs(claimed.top1_agreement - measured.top1_agreement) * claimed.images
+        if pictures > AGREEMENT_TOLERANCE_PICTURES + 0.5:
+            found.append(
+                f"top1_agreement: {claimed.top1_agreement:.4f} claimed, "
+                f"{measured.top1_agreement:.4f} measured"
+            )
+        # The small absolute part lets a float program differ in its last bits.
+        allowed = RMSE_TOLERANCE * claimed.logit_rmse + 1e-4
+        if abs(claimed.logit_rmse - measured.logit_rmse) > allowed:
+            found.append(
+                f"logit_rmse: {claimed.logit_rmse:.4f} claimed, {measured.logit_rmse:.4f} measured"
+            )
+        # Beyond 60 dB the noise is f32 rounding, which differs from CPU to CPU.
+        quiet = min(claimed.logit_sqnr_db, measured.logit_sqnr_db) > 60.0
+        if not quiet and abs(claimed.logit_sqnr_db - measured.logit_sqnr_db) > SQNR_TOLERANCE_DB:
+            found.append(
+                f"logit_sqnr_db: {claimed.logit_sqnr_db:.2f} claimed, "
+                f"{measured.logit_sqnr_db:.2f} measured"
+            )
+        return found
+
+
+def verify(package: Path) -> Iterator[Comparison]:
+    """Check the package's files and labels, then measure every variant again.
+
+    `PackageError` when a file differs from the manifest or the model is unknown to the exporter.
+    """
+    manifest = Manifest.read(package)
+    check_files(package, manifest)
+    if manifest.name not in registry.CLASSIFIERS:
+        raise PackageError(
+            f"{package} holds {manifest.name!r}, whose fp32 model this exporter does not know; "
+            f"known: {', '.join(registry.CLASSIFIERS)}"
+        )
+    classifier = registry.classifier(manifest.name)
+    if read_labels(package, manifest) != classifier.labels():
+        raise PackageError(f"{package}: {manifest.labels.path} differs from the model's labels")
+    if manifest.image != classifier.image:
+        raise PackageError(f"{package}: the image spec differs from the model's")
+    for variant in manifest.variants:
+        yield _compare(package, variant, classifier)
+
+
+def _compare(package: Path, variant: Variant, classifier: classify.Classifier) -> Comparison:
+    pte = (package / variant.program.path).read_bytes()
+    measured = classify.measure_quality(classifier, pte, variant.method, variant.quality.gate)
+    return Comparison(variant.name, variant.quality, measured)
