@@ -39,7 +39,7 @@ struct Yuv {
       attributes: attributes)
   }
 
-  /// NV12 in one allocation: slices of the same memory, and the last byte of each chroma plane is missing.
+  /// NV12 in one allocation: slices of the same memory, each of which ends with its last sample, short of a whole row.
   func nv12(padding: Int = 0) -> YuvFrame {
     let stride = 2 * chromaWidth + padding
     let rest = [UInt8](repeating: rubbish, count: padding)

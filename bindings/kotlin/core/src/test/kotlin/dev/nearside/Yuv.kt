@@ -23,8 +23,8 @@ class Yuv(
     }
 
     /**
-     * NV12 in one direct buffer, as Android's cameras give it: the planes are views of the same memory, and the last byte
-     * of each chroma plane is missing.
+     * NV12 in one direct buffer, as Android's cameras give it: the planes are views of the same memory, and each ends
+     * with its last sample, short of a whole row.
      */
     fun nv12(padding: Int = 0): YuvFrame {
         val stride = maxOf(width, 2 * chromaWidth) + padding
