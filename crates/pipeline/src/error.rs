@@ -135,7 +135,7 @@ impl Error {
             }
             Self::Mismatch { .. } => "export the package again: its manifest belongs to another program",
             Self::Runtime(error) => error.hint(),
-            Self::Vision(_) => "give a frame or photo as the message asks for",
+            Self::Vision(error) => error.hint(),
             Self::NotFinite { .. } => {
                 "check the quality of the export: `nearside-export verify` compares it with fp32"
             }

@@ -7,14 +7,12 @@ use crate::{PixelFormat, Rect};
 /// A [`std::result::Result`] with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a frame, a photo or a specification was refused. Each message says what is wrong and what to do.
+/// Why a frame, a photo or a specification was refused. Each message says what is wrong, each [`Error::hint`] what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A frame of zero width or height.
-    #[error(
-        "the frame is {width}x{height}: width and height must be at least 1; pass the size of the picture in pixels"
-    )]
+    #[error("the frame is {width}x{height}: width and height must be at least 1")]
     EmptyFrame {
         /// Width of the frame in pixels.
         width: u32,
@@ -25,7 +23,7 @@ pub enum Error {
     /// A plane has fewer bytes than its size and strides need.
     #[error(
         "plane {plane} of the {format} frame has {has} bytes and needs {needs} for {columns}x{rows} samples with row \
-         stride {row_stride} and pixel stride {pixel_stride}; pass the whole plane, or the strides that it really has"
+         stride {row_stride} and pixel stride {pixel_stride}"
     )]
     PlaneTooShort {
         /// Pixel format of the frame.
@@ -49,7 +47,7 @@ pub enum Error {
     /// A row stride that is smaller than one row of samples.
     #[error(
         "plane {plane} of the {format} frame has row stride {row_stride}, but a row of {columns} samples with pixel \
-         stride {pixel_stride} takes {needs} bytes; the row stride is in bytes (not pixels) and includes padding"
+         stride {pixel_stride} takes {needs} bytes"
     )]
     RowStrideTooSmall {
         /// Pixel format of the frame.
@@ -67,10 +65,7 @@ pub enum Error {
     },
 
     /// A pixel stride that does not fit the format.
-    #[error(
-        "plane {plane} of the {format} frame has pixel stride {pixel_stride}, but it must be {expected}; the pixel \
-         stride is the distance in bytes from one sample of the plane to the next"
-    )]
+    #[error("plane {plane} of the {format} frame has pixel stride {pixel_stride}, but it must be {expected}")]
     WrongPixelStride {
         /// Pixel format of the frame.
         format: PixelFormat,
@@ -84,8 +79,7 @@ pub enum Error {
 
     /// A crop that is empty or reaches beyond the frame.
     #[error(
-        "the crop {}x{} at ({}, {}) does not lie inside the {width}x{height} frame; a crop has at least one pixel and \
-         is given in the frame's own coordinates, before rotation",
+        "the crop {}x{} at ({}, {}) does not lie inside the {width}x{height} frame",
         crop.width, crop.height, crop.x, crop.y
     )]
     CropOutsideFrame {
@@ -98,9 +92,7 @@ pub enum Error {
     },
 
     /// An output buffer of the wrong length.
-    #[error(
-        "the output buffer holds {has} floats, but a 3x{width}x{height} tensor takes {needs}; size it with `output_len`"
-    )]
+    #[error("the output buffer holds {has} floats, but a 3x{width}x{height} tensor takes {needs}")]
     WrongOutputLength {
         /// Floats in the buffer.
         has: usize,
@@ -124,7 +116,7 @@ pub enum Error {
     },
 
     /// A rotation that is not a multiple of a quarter turn.
-    #[error("a rotation of {degrees} degrees is not possible; use 0, 90, 180 or 270 (clockwise)")]
+    #[error("a rotation of {degrees} degrees is not possible")]
     InvalidRotation {
         /// Degrees as given.
         degrees: i64,
@@ -142,7 +134,7 @@ pub enum Error {
     },
 
     /// A photo file that could not be read.
-    #[error("cannot read the photo {}: {source}; check the path and its permissions", path.display())]
+    #[error("cannot read the photo {}: {source}", path.display())]
     Io {
         /// Path of the file.
         path: PathBuf,
@@ -151,27 +143,21 @@ pub enum Error {
     },
 
     /// A photo in a format that is known but not decoded here.
-    #[error(
-        "the photo is {format}, which is not supported; convert it to JPEG or PNG, or decode it with the platform and pass the pixels as a frame"
-    )]
+    #[error("the photo is {format}, which is not supported")]
     UnsupportedPhoto {
         /// Name of the format.
         format: &'static str,
     },
 
     /// Bytes that are no image of any known kind.
-    #[error(
-        "the photo's {bytes} bytes are not an image of a known kind; pass a whole JPEG, PNG, WebP, GIF or BMP file"
-    )]
+    #[error("the photo's {bytes} bytes are not an image of a known kind")]
     NotAPhoto {
         /// Bytes given.
         bytes: usize,
     },
 
     /// A photo that is damaged or cut short.
-    #[error(
-        "the {format} photo cannot be decoded ({reason}); the file is damaged, cut short or of a variant that is not supported, export it again"
-    )]
+    #[error("the {format} photo cannot be decoded ({reason})")]
     CorruptPhoto {
         /// Name of the format.
         format: &'static str,
@@ -180,9 +166,7 @@ pub enum Error {
     },
 
     /// A photo beyond the limits.
-    #[error(
-        "the photo's {what} is {has}, above the limit of {limit}; scale it down first, or raise the limit if the source is trusted"
-    )]
+    #[error("the photo's {what} is {has}, above the limit of {limit}")]
     PhotoTooLarge {
         /// What is too large, with its unit.
         what: &'static str,
@@ -191,4 +175,34 @@ pub enum Error {
         /// How large it may be.
         limit: u64,
     },
+}
+
+impl Error {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::EmptyFrame { .. } => "pass the size of the picture in pixels",
+            Self::PlaneTooShort { .. } => "pass the whole plane, or the strides that it really has",
+            Self::RowStrideTooSmall { .. } => "the row stride is in bytes, not pixels, and includes padding",
+            Self::WrongPixelStride { .. } => {
+                "the pixel stride is the distance in bytes from one sample of the plane to the next"
+            }
+            Self::CropOutsideFrame { .. } => {
+                "a crop has at least one pixel and is given in the frame's own coordinates, before rotation"
+            }
+            Self::WrongOutputLength { .. } => "size the buffer with `output_len`",
+            Self::InvalidSpec { .. } => "correct the image entry of the package's manifest",
+            Self::InvalidRotation { .. } => "use 0, 90, 180 or 270, clockwise",
+            Self::UnknownName { .. } => "use one of the names listed",
+            Self::Io { .. } => "check that the path exists and may be read",
+            Self::UnsupportedPhoto { .. } => {
+                "convert it to JPEG or PNG, or decode it with the platform and pass the pixels as a frame"
+            }
+            Self::NotAPhoto { .. } => "pass a whole JPEG, PNG, WebP, GIF or BMP file",
+            Self::CorruptPhoto { .. } => {
+                "the file is damaged, cut short or of a variant that is not supported: copy or export it again"
+            }
+            Self::PhotoTooLarge { .. } => "scale it down first, or raise the limit if the source is trusted",
+        }
+    }
 }

@@ -202,7 +202,7 @@ fn heic_and_avif_are_named_and_refused() {
         let file = [&[0, 0, 0, 24][..], b"ftyp", brands, b"\0\0\0\x08meta"].concat();
         let error = Photo::decode(&file).unwrap_err();
         assert!(matches!(error, Error::UnsupportedPhoto { format } if format == name), "{error}");
-        assert!(error.to_string().contains("convert it to JPEG"), "{error}");
+        assert!(error.hint().contains("convert it to JPEG"), "{error}");
         // However short.
         for len in 8..file.len() {
             assert!(matches!(Photo::decode(&file[..len]), Err(Error::UnsupportedPhoto { .. })));
