@@ -34,6 +34,7 @@ public final class Camera: Sendable {
   ///   camera is closed or finished.
   @discardableResult
   public func offer(_ frame: YuvFrame) throws -> Int64 {
+    try requireCountable(frame.y.bytes, frame.u.bytes, frame.v.bytes)
     let metadata = frame.attributes.metadata(width: frame.width, height: frame.height)
     let layout = YuvLayout(y: frame.y.layout, u: frame.u.layout, v: frame.v.layout)
     return try translating {
@@ -45,6 +46,7 @@ public final class Camera: Sendable {
   /// As above, for a frame with one plane.
   @discardableResult
   public func offer(_ frame: PackedFrame) throws -> Int64 {
+    try requireCountable(frame.plane.bytes)
     let metadata = frame.attributes.metadata(width: frame.width, height: frame.height)
     return try translating {
       try native.offerPacked(

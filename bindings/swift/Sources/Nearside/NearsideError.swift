@@ -84,3 +84,12 @@ func translating<T>(_ call: () throws -> T) throws -> T {
     throw NearsideError(error)
   }
 }
+
+/// Refuses what the generated code would end the process on: it counts bytes in 32 bits.
+func requireCountable(_ bytes: Data...) throws {
+  for bytes in bytes where bytes.count > Int32.max {
+    throw NearsideError.invalidInput(
+      detail: "\(bytes.count) bytes were given in one piece",
+      hint: "give at most \(Int32.max): a photo's file, or a plane of a frame")
+  }
+}

@@ -19,7 +19,8 @@ public final class Photo: Sendable {
   ///
   /// - Throws: `NearsideError.invalidInput` if they are no such file, damaged or too large.
   public static func decode(_ bytes: Data) async throws -> Photo {
-    Photo(try translating { try nativeDecodePhoto(bytes: bytes) })
+    try requireCountable(bytes)
+    return Photo(try translating { try nativeDecodePhoto(bytes: bytes) })
   }
 
   /// Reads and decodes an image file on a thread of the library.

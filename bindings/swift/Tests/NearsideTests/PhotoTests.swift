@@ -25,6 +25,17 @@ struct PhotoTests {
     }
   }
 
+  @Test func moreBytesThanTheBridgeCanCountAreAnInvalidInput() async throws {
+    let count = Int(Int32.max) + 1
+    // Address space only: never touched.
+    let memory = mmap(nil, count, PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1, 0)
+    let address = try #require(memory)
+    try #require(address != MAP_FAILED)
+    defer { munmap(address, count) }
+    let bytes = Data(bytesNoCopy: address, count: count, deallocator: .none)
+    #expect(await failure { try await Photo.decode(bytes) }?.isInvalidInput == true)
+  }
+
   @Test func textNoBytesAndAMissingFileAreInvalidInputs() async throws {
     for bytes in [Data("no photo".utf8), Data()] {
       #expect(await failure { try await Photo.decode(bytes) }?.isInvalidInput == true)
