@@ -3,7 +3,7 @@
 use crate::classification::Label;
 use crate::error::{Error, Result, guard};
 use crate::inference::{ImageWork, InferenceLinks, ended, spawn};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use nearside_vision::{Frame, FrameBuffer, ImageSpec, Photo, Preprocessor};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,13 +81,11 @@ pub(crate) struct ImageQueue {
     jobs: Sender<Job>,
 }
 
-/// Images that may wait before `submit` blocks. Each is an encoded photo or a frame: some megabytes.
-const WAITING_JOBS: usize = 64;
-
 impl ImageQueue {
     pub(crate) fn start(spec: &ImageSpec, inference: InferenceLinks) -> Result<(Self, JoinHandle<()>)> {
         let preprocessor = Preprocessor::new(*spec)?;
-        let (jobs, work) = bounded(WAITING_JOBS);
+        // Unbounded, as submitting must not block: who submits holds the images already.
+        let (jobs, work) = unbounded();
         let thread = spawn("nearside-image", move || run(&work, preprocessor, &inference))?;
         Ok((Self { jobs }, thread))
     }
