@@ -3,13 +3,10 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use nearside_pipeline as pipeline;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use crate::camera::{Camera, CameraConfig};
 use crate::{Cancellation, Classification, ModelInfo, NearsideError, Photo, Result, background};
-
-/// Photos of one model that may be under way at once; more wait their turn without holding a thread.
-const PHOTOS_UNDER_WAY: usize = 16;
 
 /// How a model is opened.
 #[derive(Clone, Debug, Default, uniffi::Record)]
@@ -26,7 +23,6 @@ pub struct Model {
     info: ModelInfo,
     /// Emptied by closing.
     inner: RwLock<Option<pipeline::Model>>,
-    under_way: Arc<Semaphore>,
     /// Ends what waits when the model is closed.
     closed: Cancellation,
 }
@@ -49,7 +45,6 @@ pub async fn open_model(
         Ok(Arc::new(Model {
             info: model.info().into(),
             inner: RwLock::new(Some(model)),
-            under_way: Arc::new(Semaphore::new(PHOTOS_UNDER_WAY)),
             closed: Cancellation::new(),
         }))
     });
@@ -79,7 +74,7 @@ impl Model {
             tokio::select! {
                 biased;
                 () = Cancellation::of(Some(&self.closed)) => Err(NearsideError::closed("model")),
-                done = self.classify_in_turn(&photo, top) => done,
+                done = self.submit(&photo, top) => done,
             }
         };
         Cancellation::or(cancellation.as_deref(), classified).await
@@ -104,14 +99,12 @@ impl Model {
 }
 
 impl Model {
-    async fn classify_in_turn(&self, photo: &Photo, top: i32) -> Result<Classification> {
+    async fn submit(&self, photo: &Photo, top: i32) -> Result<Classification> {
         let top = positive_top(top)?;
-        let permit = Arc::clone(&self.under_way).acquire_owned().await;
         let (sender, done) = oneshot::channel();
         let image = pipeline::Image::Photo(photo.pixels()?);
         // Dropped with this future, which cancels what has not begun.
         let _task = self.inner()?.submit(image, top, move |result| {
-            drop(permit);
             // Nobody waits any more if it was cancelled.
             let _ = sender.send(result);
         })?;
