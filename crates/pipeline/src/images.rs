@@ -76,9 +76,16 @@ struct Job {
     done: Done,
 }
 
-/// The way in to the thread. When it is dropped, the thread ends after what was submitted.
+/// The way in to the thread. When it is dropped, the thread ends; what waits is answered with [`Error::Closed`].
 pub(crate) struct ImageQueue {
     jobs: Sender<Job>,
+    closed: Arc<AtomicBool>,
+}
+
+impl Drop for ImageQueue {
+    fn drop(&mut self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
 }
 
 impl ImageQueue {
@@ -86,8 +93,12 @@ impl ImageQueue {
         let preprocessor = Preprocessor::new(*spec)?;
         // Unbounded, as submitting must not block: who submits holds the images already.
         let (jobs, work) = unbounded();
-        let thread = spawn("nearside-image", move || run(&work, preprocessor, &inference))?;
-        Ok((Self { jobs }, thread))
+        let closed = Arc::new(AtomicBool::new(false));
+        let thread = spawn("nearside-image", {
+            let closed = Arc::clone(&closed);
+            move || run(&work, &closed, preprocessor, &inference)
+        })?;
+        Ok((Self { jobs, closed }, thread))
     }
 
     pub(crate) fn submit(&self, image: Image, top: usize, done: Done) -> Result<Task> {
@@ -122,10 +133,19 @@ impl Pixels {
     }
 }
 
-fn run(jobs: &Receiver<Job>, mut preprocessor: Preprocessor, inference: &InferenceLinks) {
+fn run(
+    jobs: &Receiver<Job>,
+    closed: &AtomicBool,
+    mut preprocessor: Preprocessor,
+    inference: &InferenceLinks,
+) {
     let mut tensor = vec![0.0; preprocessor.output_len()];
     for job in jobs {
         let Job { image, top, submitted, cancelled, done } = job;
+        if closed.load(Ordering::Relaxed) {
+            done(Err(Error::Closed("model")));
+            continue;
+        }
         let queue = submitted.elapsed();
         let result = guard("image preparation", || {
             classify(image, top, &cancelled, &mut preprocessor, &mut tensor, inference)

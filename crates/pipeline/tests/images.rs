@@ -87,6 +87,26 @@ fn a_dropped_task_is_cancelled_and_says_so() {
 }
 
 #[test]
+fn what_waits_when_the_model_goes_is_answered_as_closed() {
+    let model = model();
+    let (done, wait) = mpsc::channel();
+    let tasks: Vec<_> = (0..50)
+        .map(|_| {
+            let done = done.clone();
+            model.submit(Image::Encoded(png(RED)), 1, move |result| done.send(result).unwrap()).unwrap()
+        })
+        .collect();
+    drop(model);
+    drop(done);
+    let results: Vec<_> = wait.iter().collect();
+    assert_eq!(results.len(), tasks.len(), "each task has exactly one result");
+    let closed = results.iter().filter(|result| matches!(result, Err(Error::Closed("model")))).count();
+    let answered = results.iter().filter(|result| result.is_ok()).count();
+    assert!(closed > 0);
+    assert_eq!(closed + answered, results.len());
+}
+
+#[test]
 fn a_model_can_be_dropped_from_its_own_callback() {
     let model = model();
     let (done, wait) = mpsc::channel();

@@ -15,7 +15,8 @@ public final class Camera: Sendable {
     CameraResults(camera: self)
   }
 
-  /// Waits for the next result. Nil after the last one, or if the task is cancelled.
+  /// Waits for the next result. Nil after the last one, or if the task is cancelled: that may take a result with it that
+  /// was ready at the same time.
   public func next() async -> CameraResult? {
     let cancellation = NativeCancellation()
     return await withTaskCancellationHandler {
