@@ -40,7 +40,8 @@ def check_files(package: Path, manifest: Manifest) -> None:
 
 def read_labels(package: Path, manifest: Manifest) -> list[str]:
     """Class names, line i = class i."""
-    return (package / manifest.labels.path).read_text(encoding="utf-8").splitlines()
+    text = (package / manifest.labels.path).read_text(encoding="utf-8")
+    return text.removesuffix("\n").split("\n")
 
 
 @contextmanager

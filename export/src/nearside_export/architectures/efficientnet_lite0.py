@@ -80,5 +80,5 @@ EFFICIENTNET_LITE0 = Classifier(
     ),
     load=load,
     labels=labels,
-    gates={"int8": Gate(top1_agreement=0.9), "fp32": Gate(top1_agreement=1.0)},
+    gates={"int8": Gate(top1_agreement=0.95), "fp32": Gate(top1_agreement=1.0)},
 )

@@ -1,0 +1,24 @@
+"""Shared paths and pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[2]
+MODELS = ROOT / "models"
+EFFICIENTNET = MODELS / "efficientnet-lite0.nearside"
+TINY = MODELS / "fixtures" / "tiny-classifier.nearside"
+
+
+@pytest.fixture
+def picture() -> Image.Image:
+    """97x61 RGB: gradients and noise, so that any shift or swap shows."""
+    rng = np.random.default_rng(7)
+    y, x = np.mgrid[0:61, 0:97]
+    smooth = np.stack([x * 2.5, y * 4.0, 255 - x - y], axis=-1)
+    noisy = smooth + rng.normal(0.0, 12.0, smooth.shape)
+    return Image.fromarray(np.clip(noisy, 0, 255).astype(np.uint8))

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import EFFICIENTNET, TINY
+
+from nearside_export.architectures.efficientnet_lite0 import EFFICIENTNET_LITE0
+from nearside_export.architectures.tiny_colour import TINY_COLOUR
+from nearside_export.errors import ExportError, PackageError, QualityError
+from nearside_export.manifest import Gate, Manifest
+from nearside_export.package import check_files, read_labels, staged_folder
+from nearside_export.tasks import classify
+
+
+@pytest.mark.parametrize(
+    ("package", "classifier"),
+    [(EFFICIENTNET, EFFICIENTNET_LITE0), (TINY, TINY_COLOUR)],
+    ids=["efficientnet-lite0", "tiny-classifier"],
+)
+def test_a_committed_package_is_what_its_manifest_says(
+    package: Path, classifier: classify.Classifier
+) -> None:
+    manifest = Manifest.read(package)
+    check_files(package, manifest)
+    assert manifest.name == classifier.name
+    assert manifest.image == classifier.image
+    assert read_labels(package, manifest) == classifier.labels()
+    named = {manifest.labels.path, "manifest.json", *(v.program.path for v in manifest.variants)}
+    assert {p.name for p in package.iterdir()} == named
+
+
+def test_a_damaged_file_is_reported_by_name(tmp_path: Path) -> None:
+    package = tmp_path / TINY.name
+    shutil.copytree(TINY, package)
+    program = package / "xnnpack-fp32.pte"
+    data = bytearray(program.read_bytes())
+    data[-1] ^= 1
+    program.write_bytes(data)
+    with pytest.raises(PackageError, match=r"xnnpack-fp32\.pte"):
+        check_files(package, Manifest.read(package))
+    program.unlink()
+    with pytest.raises(PackageError, match=r"cannot read xnnpack-fp32\.pte"):
+        check_files(package, Manifest.read(package))
+
+
+def test_a_failed_export_leaves_no_trace_and_the_old_package_as_it_was(tmp_path: Path) -> None:
+    target = tmp_path / "model.nearside"
+    target.mkdir()
+    (target / "old").write_text("kept")
+
+    def fail_half_way() -> None:
+        with staged_folder(target) as folder:
+            (folder / "new").write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_half_way()
+    assert [p.name for p in tmp_path.iterdir()] == [target.name]
+    assert (target / "old").read_text() == "kept"
+
+
+def test_a_package_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    target = tmp_path / "model.nearside"
+    for name in ("first", "second"):
+        with staged_folder(target) as folder:
+            (folder / name).write_text(name)
+    assert [p.name for p in target.iterdir()] == ["second"]
+    assert [p.name for p in tmp_path.iterdir()] == [target.name]
+
+
+def test_an_export_below_its_gate_fails_and_writes_nothing(tmp_path: Path) -> None:
+    strict = dataclasses.replace(TINY_COLOUR, gates={"int8": Gate(top1_agreement=1.01)})
+    target = classify.package_path(strict, tmp_path, "int8")
+    with pytest.raises(QualityError, match="below its quality gate"):
+        classify.export_package(strict, ["int8"], target, "test")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_fp32_goes_beside_the_int8_package(tmp_path: Path) -> None:
+    paths = {v: classify.package_path(TINY_COLOUR, tmp_path, v).name for v in ("int8", "fp32")}
+    assert paths == {
+        "int8": "tiny-classifier.nearside",
+        "fp32": "tiny-classifier-fp32.nearside",
+    }
+
+
+def test_an_export_that_would_drop_a_variant_is_refused(tmp_path: Path) -> None:
+    target = tmp_path / "tiny-classifier.nearside"
+    shutil.copytree(TINY, target)
+    with pytest.raises(ExportError, match=r"also holds xnnpack-fp32.*--variant all"):
+        classify.export_package(TINY_COLOUR, ["int8"], target, "test")
+    check_files(target, Manifest.read(target))

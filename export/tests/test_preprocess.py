@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image
+
+from nearside_export.image_spec import ImageSpec
+from nearside_export.preprocess import center_box, fit_pixels, preprocess
+
+
+def test_stretch_is_pillow_bilinear(picture: Image.Image) -> None:
+    spec = ImageSpec(width=40, height=30, fit="stretch")
+    expected = np.asarray(picture.resize((40, 30), Image.Resampling.BILINEAR))
+    np.testing.assert_array_equal(fit_pixels(picture, spec), expected)
+
+
+def test_center_crop_of_an_integral_box_is_pillow_crop_then_resize(picture: Image.Image) -> None:
+    square = picture.crop((0, 0, 60, 60))
+    spec = ImageSpec(width=16, height=16, crop_fraction=0.8)
+    expected = square.resize((16, 16), Image.Resampling.BILINEAR, box=(6, 6, 54, 54))
+    np.testing.assert_array_equal(fit_pixels(square, spec), np.asarray(expected))
+
+
+def test_center_box_keeps_the_target_aspect_ratio_in_the_middle() -> None:
+    spec = ImageSpec(width=224, height=224, crop_fraction=0.875)
+    assert center_box(600, 400, spec) == (125.0, 25.0, 475.0, 375.0)
+    wide = ImageSpec(width=200, height=100)
+    assert center_box(100, 100, wide) == (0.0, 25.0, 100.0, 75.0)
+
+
+@pytest.mark.parametrize("size", [(40, 30), (97, 61), (150, 111)])
+def test_bilinear_is_opencv_inter_linear(picture: Image.Image, size: tuple[int, int]) -> None:
+    spec = ImageSpec(width=size[0], height=size[1], fit="stretch", filter="bilinear")
+    expected = cv2.resize(np.asarray(picture), size, interpolation=cv2.INTER_LINEAR)
+    difference = fit_pixels(picture, spec).astype(int) - expected.astype(int)
+    # OpenCV interpolates with 11-bit fixed-point weights.
+    assert np.abs(difference).max() <= 1
+
+
+def test_letterbox_pads_with_the_colour_and_keeps_the_aspect_ratio(picture: Image.Image) -> None:
+    spec = ImageSpec(width=64, height=64, fit="letterbox", pad=(10, 20, 30))
+    pixels = fit_pixels(picture, spec)
+    # 97x61 into 64x64: 64x40 (61 * 64 / 97 = 40.2), 12 rows of padding above and below.
+    assert (pixels[:12] == (10, 20, 30)).all()
+    assert (pixels[52:] == (10, 20, 30)).all()
+    expected = np.asarray(picture.resize((64, 40), Image.Resampling.BILINEAR))
+    np.testing.assert_array_equal(pixels[12:52], expected)
+
+
+def test_values_are_normalised_per_channel_and_laid_out_as_nchw() -> None:
+    grey = Image.new("RGB", (8, 8), (255, 0, 51))
+    spec = ImageSpec(width=2, height=4, mean=(0.5, 0.25, 0.0), std=(0.5, 0.25, 2.0))
+    tensor = preprocess(grey, spec)
+    assert tensor.shape == (1, 3, 4, 2)
+    assert tensor.dtype == np.float32
+    np.testing.assert_allclose(tensor[0, :, 0, 0], [1.0, -1.0, 0.1], rtol=1e-6)
+
+
+def test_nhwc_is_nchw_transposed(picture: Image.Image) -> None:
+    nchw = preprocess(picture, ImageSpec(width=12, height=9))
+    nhwc = preprocess(picture, ImageSpec(width=12, height=9, layout="nhwc"))
+    np.testing.assert_array_equal(nhwc, nchw.transpose(0, 2, 3, 1))
+
+
+def test_grey_and_transparent_pictures_become_rgb(picture: Image.Image) -> None:
+    spec = ImageSpec(width=8, height=8)
+    grey = preprocess(picture.convert("L"), spec)
+    np.testing.assert_array_equal(grey[0, 0], grey[0, 2])
+    np.testing.assert_array_equal(
+        preprocess(picture.convert("RGBA"), spec), preprocess(picture, spec)
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("fit", "zoom"), ("filter", "cubic"), ("layout", "hwc"), ("crop_fraction", 0.0)],
+)
+def test_an_unknown_choice_is_refused(field: str, value: object) -> None:
+    with pytest.raises(ValueError, match=field):
+        ImageSpec(width=8, height=8, **{field: value})
