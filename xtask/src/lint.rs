@@ -4,7 +4,6 @@ use crate::progress;
 use crate::setup::swift::Swift;
 use crate::setup::{Context, maven, python};
 use anyhow::{Result, bail};
-use std::path::PathBuf;
 use std::process::Command;
 
 /// The commands of a check.
@@ -48,9 +47,9 @@ fn ktlint(ctx: &Context) -> Result<Vec<Command>> {
 }
 
 fn swift_format(ctx: &Context) -> Result<Vec<Command>> {
-    let files = sources(ctx, "bindings/swift", "swift")?;
-    let mut args = vec!["format".to_owned(), "lint".to_owned(), "--strict".to_owned()];
-    args.extend(files.iter().map(|file| file.display().to_string()));
+    // Not `generated`.
+    let args =
+        ["format", "lint", "--strict", "--recursive", "Package.swift", "Sources", "Tests"].map(str::to_owned);
     Ok(vec![Swift::of(ctx).command(ctx, &ctx.root.join("bindings/swift"), &args)])
 }
 
@@ -62,20 +61,4 @@ fn ruff(ctx: &Context) -> Result<Vec<Command>> {
         command
     };
     Ok(vec![run(&["check"]), run(&["format", "--check"])])
-}
-
-/// The files of a language that people write: those that git tracks or would.
-fn sources(ctx: &Context, folder: &str, extension: &str) -> Result<Vec<PathBuf>> {
-    let output = Command::new("git")
-        .args(["ls-files", "--cached", "--others", "--exclude-standard", "--"])
-        .arg(format!("{folder}/*.{extension}"))
-        .current_dir(&ctx.root)
-        .output()?;
-    let listed = String::from_utf8(output.stdout)?;
-    let files: Vec<PathBuf> =
-        listed.lines().map(|file| ctx.root.join(file)).filter(|file| file.is_file()).collect();
-    if files.is_empty() {
-        bail!("git lists no .{extension} file in {folder}");
-    }
-    Ok(files)
 }

@@ -14,7 +14,7 @@ pub(super) fn run(ctx: &Context, step: &Step) -> Result<Run> {
     let _ = fs::remove_file(&report);
     let succeeded = step.succeeds(
         Command::new(python::venv(ctx)?.join("bin/python"))
-            .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
+            .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:logging"])
             .arg(format!("--junitxml={}", report.display()))
             .env("PYTHONPATH", ctx.root.join("export/src"))
             .env("PYTHONDONTWRITEBYTECODE", "1")
