@@ -11,7 +11,7 @@ from nearside_export.architectures.efficientnet_lite0 import EFFICIENTNET_LITE0
 from nearside_export.architectures.tiny_colour import TINY_COLOUR
 from nearside_export.errors import ExportError, PackageError, QualityError
 from nearside_export.manifest import Gate, Manifest
-from nearside_export.package import check_files, read_labels, staged_folder
+from nearside_export.package import check_files, read_labels, staged_files, staged_folder
 from nearside_export.tasks import classify
 
 
@@ -93,3 +93,26 @@ def test_an_export_that_would_drop_a_variant_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match=r"also holds xnnpack-fp32.*--variant all"):
         classify.export_package(TINY_COLOUR, ["int8"], target, "test")
     check_files(target, Manifest.read(target))
+
+
+def test_something_else_than_a_package_is_never_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "tiny-classifier.nearside"
+    target.mkdir()
+    (target / "holiday.jpg").write_text("precious")
+    with pytest.raises(ExportError, match="not a model package"):
+        classify.export_package(TINY_COLOUR, ["fp32"], target, "test")
+    assert (target / "holiday.jpg").read_text() == "precious"
+
+
+def test_writing_files_into_a_folder_keeps_its_other_files(tmp_path: Path) -> None:
+    for name in ("mine", "made"):
+        (tmp_path / name).write_text("old")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "stale").write_text("old")
+    with staged_files(tmp_path) as folder:
+        (folder / "made").write_text("new")
+        (folder / "sub").mkdir()
+        (folder / "sub" / "fresh").write_text("new")
+    assert (tmp_path / "mine").read_text() == "old"
+    assert (tmp_path / "made").read_text() == "new"
+    assert [p.name for p in (tmp_path / "sub").iterdir()] == ["fresh"]

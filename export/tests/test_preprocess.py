@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from nearside_export.image_spec import ImageSpec
-from nearside_export.preprocess import center_box, fit_pixels, preprocess
+from nearside_export.preprocess import fit_pixels, placement, preprocess
 
 
 def test_stretch_is_pillow_bilinear(picture: Image.Image) -> None:
@@ -15,18 +15,36 @@ def test_stretch_is_pillow_bilinear(picture: Image.Image) -> None:
     np.testing.assert_array_equal(fit_pixels(picture, spec), expected)
 
 
-def test_center_crop_of_an_integral_box_is_pillow_crop_then_resize(picture: Image.Image) -> None:
-    square = picture.crop((0, 0, 60, 60))
-    spec = ImageSpec(width=16, height=16, crop_fraction=0.8)
-    expected = square.resize((16, 16), Image.Resampling.BILINEAR, box=(6, 6, 54, 54))
-    np.testing.assert_array_equal(fit_pixels(square, spec), np.asarray(expected))
+def test_center_crop_is_resize_then_crop_as_in_timm(picture: Image.Image) -> None:
+    # floor(32 / 0.8) = 40 for the shorter side, 40 * 97 // 61 = 63 for the longer.
+    scaled = picture.resize((63, 40), Image.Resampling.BILINEAR)
+    # (63 - 32) / 2 = 15.5 rounds to the even 16.
+    expected = scaled.crop((16, 4, 48, 36))
+    spec = ImageSpec(width=32, height=32, crop_fraction=0.8)
+    np.testing.assert_array_equal(fit_pixels(picture, spec), np.asarray(expected))
 
 
-def test_center_box_keeps_the_target_aspect_ratio_in_the_middle() -> None:
-    spec = ImageSpec(width=224, height=224, crop_fraction=0.875)
-    assert center_box(600, 400, spec) == (125.0, 25.0, 475.0, 375.0)
-    wide = ImageSpec(width=200, height=100)
-    assert center_box(100, 100, wide) == (0.0, 25.0, 100.0, 75.0)
+@pytest.mark.parametrize(
+    ("size", "scaled", "window"),
+    [
+        ((600, 400), (384, 256), (80, 16)),
+        ((400, 600), (256, 384), (16, 80)),
+        ((451, 300), (384, 256), (80, 16)),
+        # 256 * 453 / 300 = 386.56 is cut to 386.
+        ((453, 300), (386, 256), (81, 16)),
+        ((1, 1), (256, 256), (16, 16)),
+    ],
+)
+def test_center_crop_of_224_by_0_875_is_resize_256_crop_224(
+    size: tuple[int, int], scaled: tuple[int, int], window: tuple[int, int]
+) -> None:
+    place = placement(*size, ImageSpec(width=224, height=224, crop_fraction=0.875))
+    assert (place.scaled, place.window, place.size) == (scaled, window, (224, 224))
+
+
+def test_center_crop_keeps_the_aspect_ratio_of_a_target_that_is_not_square() -> None:
+    place = placement(100, 100, ImageSpec(width=200, height=100))
+    assert (place.scaled, place.window) == ((200, 200), (0, 50))
 
 
 @pytest.mark.parametrize("size", [(40, 30), (97, 61), (150, 111)])

@@ -12,7 +12,7 @@ from torch.export import Dim
 from nearside_export.architectures.tiny_colour import TINY_COLOUR
 from nearside_export.errors import ExportError
 from nearside_export.lower import portable, xnnpack
-from nearside_export.package import SUFFIX, staged_folder
+from nearside_export.package import SUFFIX, staged_files
 from nearside_export.tasks import classify
 
 SEED = 20262
@@ -80,7 +80,7 @@ class Case:
 
 def export(out: Path, command: str) -> None:
     """Write the programs, ``fixtures.json`` and the tiny classifier package into ``out``."""
-    with staged_folder(out) as folder:
+    with staged_files(out) as folder:
         cases = [*_add(folder), *_mlp(folder), *_multi(folder)]
         text = json.dumps({"cases": [asdict(c) for c in cases]}, indent=1)
         (folder / "fixtures.json").write_text(text + "\n", encoding="utf-8")

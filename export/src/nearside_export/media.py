@@ -12,7 +12,7 @@ from PIL import Image
 
 from nearside_export import y4m
 from nearside_export.data.sources import photo
-from nearside_export.package import staged_folder
+from nearside_export.package import staged_files
 
 WIDTH, HEIGHT, FPS = 320, 240, 30
 PHOTOS = ("coffee", "chelsea")
@@ -48,7 +48,7 @@ SHOTS = (
 
 def export(out: Path) -> None:
     """Write the photos as JPEG and ``clip.y4m`` into ``out``."""
-    with staged_folder(out) as folder:
+    with staged_files(out) as folder:
         for name in PHOTOS:
             picture = photo("skimage.data", f"{name}.png")
             picture.save(folder / f"{name}.jpg", quality=_JPEG_QUALITY, optimize=True)

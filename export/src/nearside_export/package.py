@@ -51,6 +51,27 @@ def staged_folder(target: Path) -> Iterator[Path]:
     On any exception the temporary folder is removed and ``target`` stays as it was.
     `ExportError` when the place is not writable.
     """
+    with _staging(target) as staging:
+        yield staging
+        staging.chmod(0o755)
+        _replace(staging, target)
+
+
+@contextmanager
+def staged_files(folder: Path) -> Iterator[Path]:
+    """Give a temporary folder whose entries move into ``folder`` when the block succeeds.
+
+    Entries of the same name are replaced; whatever else ``folder`` holds stays.
+    """
+    with _staging(folder) as staging:
+        yield staging
+        folder.mkdir(exist_ok=True)
+        for entry in sorted(staging.iterdir()):
+            _replace(entry, folder / entry.name)
+
+
+@contextmanager
+def _staging(target: Path) -> Iterator[Path]:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
@@ -60,8 +81,6 @@ def staged_folder(target: Path) -> Iterator[Path]:
         ) from error
     try:
         yield staging
-        staging.chmod(0o755)
-        _replace(staging, target)
     except OSError as error:
         raise ExportError(f"cannot write {target}: {error}") from error
     finally:
@@ -74,7 +93,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def _replace(staging: Path, target: Path) -> None:
-    if not target.exists():
+    if not (target.is_dir() and staging.is_dir()):
         staging.replace(target)
         return
     retired = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))

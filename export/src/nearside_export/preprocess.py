@@ -2,11 +2,14 @@
 
 This is what the manifest's ``image`` object means, written with Pillow so that the Rust kernels
 can be compared with it. ``bilinear_antialias`` is Pillow's ``BILINEAR`` (support scaled with the
-downscaling factor) over the real-valued source box; ``bilinear`` samples two neighbours at
-half-pixel centres, as OpenCV's ``INTER_LINEAR`` does.
+downscaling factor); ``bilinear`` samples two neighbours at half-pixel centres, as OpenCV's
+``INTER_LINEAR`` does. Geometry follows timm and torchvision: see `placement`.
 """
 
 from __future__ import annotations
+
+import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +17,19 @@ from PIL import Image
 
 from nearside_export.image_spec import ImageSpec
 
-Box = tuple[float, float, float, float]
+
+@dataclass(frozen=True)
+class Placement:
+    """Geometry in pixels: the whole picture is resized to ``scaled``, of which a window is kept.
+
+    ``window`` is the kept part's left and top in the scaled picture, ``size`` its width and
+    height, ``dest`` where its left and top land in the tensor.
+    """
+
+    scaled: tuple[int, int]
+    window: tuple[int, int]
+    size: tuple[int, int]
+    dest: tuple[int, int]
 
 
 def preprocess(picture: Image.Image, spec: ImageSpec) -> NDArray[np.float32]:
@@ -33,55 +48,61 @@ def preprocess(picture: Image.Image, spec: ImageSpec) -> NDArray[np.float32]:
 
 def fit_pixels(picture: Image.Image, spec: ImageSpec) -> NDArray[np.uint8]:
     """Fit an RGB picture to the spec's size: u8 ``[height, width, 3]``, rounded to 8 bits."""
-    size = (spec.width, spec.height)
-    if spec.fit == "stretch":
-        whole = (0.0, 0.0, float(picture.width), float(picture.height))
-        return _resize(picture, size, whole, spec.filter)
-    if spec.fit == "center_crop":
-        return _resize(picture, size, center_box(picture.width, picture.height, spec), spec.filter)
-    return _letterbox(picture, spec)
-
-
-def center_box(width: int, height: int, spec: ImageSpec) -> Box:
-    """Source box (left, top, right, bottom; real pixels) of a centre crop of aspect W:H.
-
-    The largest centred box of the spec's aspect ratio, scaled by ``crop_fraction``.
-    """
-    scale = min(width / spec.width, height / spec.height) * spec.crop_fraction
-    box_width, box_height = spec.width * scale, spec.height * scale
-    left, top = (width - box_width) / 2.0, (height - box_height) / 2.0
-    return (left, top, left + box_width, top + box_height)
-
-
-def _letterbox(picture: Image.Image, spec: ImageSpec) -> NDArray[np.uint8]:
-    scale = min(spec.width / picture.width, spec.height / picture.height)
-    # Half away from zero, as Rust's f64::round: Python's round() is half to even.
-    width = max(1, min(spec.width, int(picture.width * scale + 0.5)))
-    height = max(1, min(spec.height, int(picture.height * scale + 0.5)))
-    left, top = (spec.width - width) // 2, (spec.height - height) // 2
+    place = placement(picture.width, picture.height, spec)
+    scaled = _resize(picture, place.scaled, spec.filter)
+    (left, top), (width, height), (x, y) = place.window, place.size, place.dest
     out = np.empty((spec.height, spec.width, 3), dtype=np.uint8)
     out[:] = np.asarray(spec.pad, dtype=np.uint8)
-    whole = (0.0, 0.0, float(picture.width), float(picture.height))
-    out[top : top + height, left : left + width] = _resize(
-        picture, (width, height), whole, spec.filter
-    )
+    out[y : y + height, x : x + width] = scaled[top : top + height, left : left + width]
     return out
 
 
-def _resize(
-    picture: Image.Image, size: tuple[int, int], box: Box, filter_name: str
-) -> NDArray[np.uint8]:
+def placement(width: int, height: int, spec: ImageSpec) -> Placement:
+    """Where a picture of ``width`` x ``height`` pixels goes, by ``spec.fit``.
+
+    ``center_crop`` is timm's ``transforms_imagenet_eval``: the shorter side becomes
+    ``floor(size / crop_fraction)``, then the centre is cut out. Halves round to even, as Python's
+    ``round`` does.
+    """
+    out = (spec.width, spec.height)
+    if spec.fit == "stretch":
+        return Placement(scaled=out, window=(0, 0), size=out, dest=(0, 0))
+    if spec.fit == "letterbox":
+        scale = min(spec.width / width, spec.height / height)
+        scaled = (
+            min(max(round(width * scale), 1), spec.width),
+            min(max(round(height * scale), 1), spec.height),
+        )
+        dest = ((spec.width - scaled[0]) // 2, (spec.height - scaled[1]) // 2)
+        return Placement(scaled=scaled, window=(0, 0), size=scaled, dest=dest)
+    scaled = _center_crop_scale(width, height, spec)
+    window = (round((scaled[0] - spec.width) / 2), round((scaled[1] - spec.height) / 2))
+    return Placement(scaled=scaled, window=window, size=out, dest=(0, 0))
+
+
+def _center_crop_scale(width: int, height: int, spec: ImageSpec) -> tuple[int, int]:
+    target = [math.floor(n / spec.crop_fraction * (1 + 1e-6)) for n in (spec.width, spec.height)]
+    if spec.width == spec.height:
+        # torchvision's Resize(n): the longer side is cut down to whole pixels.
+        shorter = min(width, height)
+        scaled = (target[0] * width // shorter, target[0] * height // shorter)
+    else:
+        # timm's ResizeKeepRatio.
+        ratio = min(width / target[0], height / target[1])
+        scaled = (round(width / ratio), round(height / ratio))
+    return max(scaled[0], spec.width), max(scaled[1], spec.height)
+
+
+def _resize(picture: Image.Image, size: tuple[int, int], filter_name: str) -> NDArray[np.uint8]:
     if filter_name == "bilinear_antialias":
-        resized = picture.resize(size, Image.Resampling.BILINEAR, box=box)
-        return np.asarray(resized, dtype=np.uint8)
-    return _bilinear(np.asarray(picture, dtype=np.uint8), size, box)
+        return np.asarray(picture.resize(size, Image.Resampling.BILINEAR), dtype=np.uint8)
+    return _bilinear(np.asarray(picture, dtype=np.uint8), size)
 
 
-def _bilinear(pixels: NDArray[np.uint8], size: tuple[int, int], box: Box) -> NDArray[np.uint8]:
-    """Two-tap bilinear over ``box``: source = left + (x + 0.5) * scale - 0.5, edges clamped."""
-    left, top, right, bottom = box
-    x0, x1, fx = _taps(left, right, size[0], pixels.shape[1])
-    y0, y1, fy = _taps(top, bottom, size[1], pixels.shape[0])
+def _bilinear(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
+    """Two-tap bilinear: source = (x + 0.5) * scale - 0.5, clamped at the edges."""
+    x0, x1, fx = _taps(pixels.shape[1], size[0])
+    y0, y1, fy = _taps(pixels.shape[0], size[1])
     source = pixels.astype(np.float64)
     fx = fx[np.newaxis, :, np.newaxis]
     fy = fy[:, np.newaxis, np.newaxis]
@@ -91,11 +112,10 @@ def _bilinear(pixels: NDArray[np.uint8], size: tuple[int, int], box: Box) -> NDA
 
 
 def _taps(
-    start: float, stop: float, count: int, length: int
+    length: int, count: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
     """Neighbour indices (both clamped to 0..length-1) and the weight of the second."""
-    scale = (stop - start) / count
-    centre = start + (np.arange(count) + 0.5) * scale - 0.5
+    centre = (np.arange(count) + 0.5) * (length / count) - 0.5
     first = np.floor(centre).astype(np.intp)
     weight = centre - first
     return np.clip(first, 0, length - 1), np.clip(first + 1, 0, length - 1), weight

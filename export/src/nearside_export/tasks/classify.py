@@ -120,8 +120,13 @@ def _blank(classifier: Classifier) -> quality.Array:
 
 
 def _refuse_dropping(target: Path, variants: set[str]) -> None:
-    """Don't replace a package by one that has fewer variants."""
+    """Don't replace something else than a package, or a package by one with fewer variants."""
     if not (target / FILE_NAME).exists():
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise ExportError(
+                f"{target} exists and is not a model package: move it away, "
+                "or choose another folder with --out"
+            )
         return
     kept = {v.name for v in Manifest.read(target).variants}
     if lost := kept - variants:
