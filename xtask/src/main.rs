@@ -83,7 +83,9 @@ fn setup(ctx: &Context, mut args: lexopt::Parser) -> Result<()> {
     if update_locks {
         return setup::update_locks(ctx);
     }
-    setup::require(ctx, &parts)
+    setup::require(ctx, &parts)?;
+    eprintln!("everything is in place");
+    Ok(())
 }
 
 fn test(ctx: &Context, mut args: lexopt::Parser) -> Result<ExitCode> {

@@ -22,6 +22,8 @@ pub(crate) struct Distro {
     pub(crate) id_like: Vec<String>,
     /// `bookworm`, `noble`, ...
     pub(crate) codename: String,
+    /// `12`, `24.04`, ...; empty for a release in the making.
+    pub(crate) version: String,
 }
 
 impl Distro {
@@ -32,12 +34,18 @@ impl Distro {
             line.unwrap_or_default().trim_matches(['"', '\'']).to_owned()
         };
         let id_like = field("ID_LIKE").split_whitespace().map(str::to_owned).collect();
-        Self { id: field("ID"), id_like, codename: field("VERSION_CODENAME") }
+        Self { id: field("ID"), id_like, codename: field("VERSION_CODENAME"), version: field("VERSION_ID") }
     }
 
     /// Debian itself, whose mirror also has the suite of the Swift chroot.
     pub(crate) fn is_debian(&self) -> bool {
         self.id == "debian"
+    }
+
+    /// Debian 13 and later have Swift 6 among their packages.
+    pub(crate) fn packages_swift(&self) -> bool {
+        let major = self.version.split('.').next().unwrap_or_default();
+        self.is_debian() && (major.is_empty() || major.parse().is_ok_and(|major: u32| major >= 13))
     }
 
     /// Debian, Ubuntu or a derivative: apt-get installs packages.
@@ -162,6 +170,13 @@ mod tests {
         );
         assert_eq!((distro.id.as_str(), distro.codename.as_str()), ("debian", "bookworm"));
         assert!(distro.is_debian() && distro.has_apt());
+    }
+
+    #[test]
+    fn swift_is_a_package_since_debian_13() {
+        let packages = |os_release: &str| Distro::parse(os_release).packages_swift();
+        assert!(packages("ID=debian\nVERSION_ID=\"13\"") && packages("ID=debian\n"));
+        assert!(!packages("ID=debian\nVERSION_ID=\"12\"") && !packages("ID=ubuntu\nVERSION_ID=\"24.04\""));
     }
 
     #[test]

@@ -94,8 +94,7 @@ impl Part {
             Self::ExecuTorch if executorch::present(ctx) => &[],
             Self::ExecuTorch | Self::Python => &[Tool::Python],
             Self::Kotlin => &[Tool::Jdk, Tool::Maven],
-            Self::Swift if swift::Swift::of(ctx).present() => &[],
-            Self::Swift => &[Tool::Debootstrap],
+            Self::Swift => swift::Swift::of(ctx).tools(),
         }
     }
 

@@ -41,7 +41,7 @@ pub(crate) fn executorch_wheel(os: &Os, arch: Arch) -> Option<&'static Wheel> {
 /// The Debian release of the Swift chroot: the first with a Swift 6 toolchain.
 pub(crate) const SWIFT_SUITE: &str = "trixie";
 
-/// What the Swift chroot needs beyond a minimal Debian.
+/// What Swift takes of Debian's packages.
 pub(crate) const SWIFT_PACKAGES: [&str; 3] = ["swiftlang", "libc6-dev", "libstdc++-14-dev"];
 
 /// ktlint, whose jar is in the lock of Maven artefacts like all others.

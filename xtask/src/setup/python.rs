@@ -49,7 +49,7 @@ pub(crate) fn ensure(ctx: &Context) -> Result<()> {
     progress::step(&ctx.cache, "Install the Python export environment", |step| {
         // Made in its place, for its scripts name their interpreter by path; the stamp comes last.
         cache::remove(&venv)?;
-        step.run(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
+        step.run(Command::new(interpreter()?).args(["-m", "venv"]).arg(&venv))?;
         step.run(
             pip_of(&venv.join("bin/python"))
                 .args(["install", "--require-hashes", "--no-deps", "--only-binary=:all:", "--no-cache-dir"])
@@ -62,6 +62,14 @@ pub(crate) fn ensure(ctx: &Context) -> Result<()> {
         fs::write(venv.join(COMPLETE), "")?;
         Ok(())
     })
+}
+
+/// A Python that the exporter runs on (`requires-python` in `export/pyproject.toml`).
+fn interpreter() -> Result<&'static str> {
+    let new_enough = "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))";
+    let known = ["python3", "python3.13", "python3.12", "python3.11"];
+    let found = known.into_iter().find(|python| quiet(python, &["-c", new_enough]));
+    found.context("the exporter needs Python 3.11 or later with its venv module, and python3 is older: install one beside it, as python3.11 or so")
 }
 
 /// The file in an environment that says that it was installed to the end.

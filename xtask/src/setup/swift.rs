@@ -1,6 +1,7 @@
 //! Swift: the system's own where there is one, else Debian's in a chroot.
 
-use super::host::{Os, which};
+use super::host::{Os, Root};
+use super::tools::Tool;
 use super::{Context, apt, executorch, pins};
 use crate::progress::{self, Step};
 use anyhow::{Result, bail};
@@ -19,18 +20,20 @@ pub(crate) enum Swift {
 impl Swift {
     /// The one that suits this machine, whether it is set up yet or not.
     pub(crate) fn of(ctx: &Context) -> Self {
-        match which("swift") {
-            Some(_) => Self::Native,
-            None => Self::Chroot(ctx.cache.path(&format!("swift-{}", pins::SWIFT_SUITE))),
+        match &ctx.host.os {
+            Os::Linux(distro) if !on_path() && !distro.packages_swift() => {
+                Self::Chroot(ctx.cache.path(&format!("swift-{}", pins::SWIFT_SUITE)))
+            }
+            _ => Self::Native,
         }
     }
 
-    /// Whether nothing has to be installed.
-    pub(crate) fn present(&self) -> bool {
+    /// The program of the system that it takes to have it.
+    pub(crate) fn tools(&self) -> &'static [Tool] {
         match self {
-            Self::Native => true,
-            // A link to a path that exists in the chroot only.
-            Self::Chroot(root) => root.join("usr/bin/swift").is_symlink(),
+            Self::Native => &[Tool::Swift],
+            Self::Chroot(root) if is_complete(root) => &[],
+            Self::Chroot(_) => &[Tool::Debootstrap],
         }
     }
 
@@ -74,19 +77,32 @@ fn user() -> String {
     format!("{}:{}", id("-u"), id("-g"))
 }
 
-/// Makes the chroot unless it is there or `swift` is on PATH.
+/// Whether there is a Swift compiler on PATH (OpenStack has a program of that name too).
+pub(crate) fn on_path() -> bool {
+    let output = Command::new("swift").arg("--version").output();
+    output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("Swift version"))
+}
+
+/// A chroot comes into its place only when it is whole. Its `swift` links to a path that exists inside only.
+fn is_complete(root: &Path) -> bool {
+    root.join("usr/bin/swift").is_symlink()
+}
+
+/// Makes the chroot if Swift is run in one and it isn't there.
 pub(crate) fn ensure(ctx: &Context) -> Result<()> {
-    let swift = Swift::of(ctx);
-    let root = match &swift {
-        Swift::Chroot(root) if !swift.present() => root,
-        _ => return Ok(()),
-    };
-    let Os::Linux(distro) = &ctx.host.os else {
-        bail!("Swift is missing: install Xcode or a Swift 6 toolchain, so that `swift` is on PATH");
-    };
+    let (Swift::Chroot(root), Os::Linux(distro)) = (Swift::of(ctx), &ctx.host.os) else { return Ok(()) };
+    if ctx.host.root == Root::No {
+        bail!(
+            "Swift runs in a Debian chroot here, which needs root or passwordless sudo; or install a Swift 6 toolchain \
+             so that `swift` is on PATH"
+        );
+    }
+    if is_complete(&root) {
+        return Ok(());
+    }
     // On another distribution than Debian, the public mirror that Debian names for everybody.
     let mirror = apt::debian_mirror(distro).unwrap_or_else(|| "http://deb.debian.org/debian".to_owned());
-    progress::step(&ctx.cache, "Make a Debian chroot with Swift", |step| make(ctx, step, root, &mirror))
+    progress::step(&ctx.cache, "Make a Debian chroot with Swift", |step| make(ctx, step, &root, &mirror))
 }
 
 fn make(ctx: &Context, step: &Step, root: &Path, mirror: &str) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Programs of the system that set-up relies on: whether they are there, and the packages that bring them.
 
 use super::host::{Host, quiet, which};
-use super::{apt, java};
+use super::{apt, java, pins, swift};
 use crate::cache::Cache;
 use crate::progress;
 use anyhow::{Result, bail};
@@ -20,6 +20,8 @@ pub(crate) enum Tool {
     Jdk,
     Maven,
     Debootstrap,
+    /// A Swift 6 toolchain.
+    Swift,
 }
 
 impl Tool {
@@ -30,6 +32,7 @@ impl Tool {
             Self::Jdk => java::version().is_some_and(|version| version >= java::MINIMUM),
             Self::Maven => which("mvn").is_some(),
             Self::Debootstrap => which("debootstrap").is_some(),
+            Self::Swift => swift::on_path(),
         }
     }
 
@@ -40,6 +43,7 @@ impl Tool {
             // The default JDK of older releases is older than 17.
             Self::Jdk => vec![apt::first_offered(&["openjdk-17-jdk-headless", "default-jdk-headless"])],
             Self::Maven => vec!["maven"],
+            Self::Swift => pins::SWIFT_PACKAGES.to_vec(),
             Self::Debootstrap if host.is_debian() => vec!["debootstrap"],
             Self::Debootstrap => vec!["debootstrap", "debian-archive-keyring"],
         }
@@ -53,6 +57,7 @@ impl Tool {
             Self::Jdk => "openjdk@17",
             Self::Maven => "maven",
             Self::Debootstrap => "debootstrap",
+            Self::Swift => "swift",
         }
     }
 }

@@ -9,7 +9,7 @@ pub(crate) mod swift;
 use crate::progress::{self, Step};
 use crate::setup::{self, Context, Part};
 use crate::{bindgen, lint};
-use anyhow::{Error, Result};
+use anyhow::Result;
 use std::time::{Duration, Instant};
 use summary::{Counts, Outcome};
 
@@ -45,6 +45,11 @@ impl Suite {
         }
     }
 
+    /// Whether it tests what is generated from the library.
+    fn is_bound(self) -> bool {
+        matches!(self, Self::Kotlin | Self::Swift)
+    }
+
     fn run(self, ctx: &Context, step: &Step) -> Result<Run> {
         match self {
             Self::Rust => rust::run(ctx, step),
@@ -74,73 +79,79 @@ pub(crate) struct Options {
 
 /// Runs the tests; true if nothing failed.
 pub(crate) fn run(ctx: &Context, options: &Options) -> Result<bool> {
-    let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
-    let since = Instant::now();
-    let wanted =
-        |part: &Part| options.lint || options.suites.iter().any(|suite| suite.needs().contains(part));
-    let parts: Vec<Part> = Part::ALL.into_iter().filter(wanted).collect();
-    let set_up = if options.skip_setup { Vec::new() } else { setup::run(ctx, &parts)? };
-    let set_up_took = since.elapsed();
+    let (set_up, set_up_took) = timed(|| set_up(ctx, options));
+    let set_up = set_up?;
 
-    let since = Instant::now();
-    let lints = if options.lint { lint::run(ctx) } else { Ok(()) };
-    let lints_took = since.elapsed();
+    let (lints, lints_took) = timed(|| if options.lint { lint::run(ctx) } else { Ok(()) });
     if let Err(error) = &lints {
         eprintln!("error: {error:#}");
     }
 
-    let missing = |suite: Suite| -> Option<String> {
-        let fails = |(part, result): &(Part, Result<()>)| {
-            let error = result.as_ref().err()?;
-            suite.needs().contains(part).then(|| format!("{error:#}"))
-        };
-        set_up.iter().find_map(fails)
+    let generates = |suite: &Suite| suite.is_bound() && missing(&set_up, *suite).is_none();
+    let generate = options.suites.iter().any(generates);
+    let (bindings, bindings_took) = timed(|| if generate { bindgen::run(ctx) } else { Ok(()) });
+
+    let ci = std::env::var("CI").is_ok_and(|ci| ci == "true");
+    let outcome = |&suite: &Suite| match (missing(&set_up, suite), &bindings) {
+        (Some(why), _) => Outcome::skipped(suite.name(), why, ci),
+        (None, Err(error)) if suite.is_bound() => {
+            Outcome::broken(suite.name(), format!("{error:#}"), Duration::ZERO)
+        }
+        (None, _) => one(ctx, suite),
     };
-    let mut bindings: Option<Result<(), String>> = None;
-    let mut outcomes = Vec::new();
-    for &suite in &options.suites {
-        if let Some(why) = missing(suite) {
-            outcomes.push(Outcome::skipped(suite.name(), why, ci));
-            continue;
-        }
-        let since = Instant::now();
-        if matches!(suite, Suite::Kotlin | Suite::Swift) {
-            let generated =
-                bindings.get_or_insert_with(|| bindgen::run(ctx).map_err(|error| format!("{error:#}")));
-            if let Err(why) = generated {
-                outcomes.push(Outcome::broken(suite.name(), why.clone(), since.elapsed()));
-                continue;
-            }
-        }
-        outcomes.push(one(ctx, suite, since));
-    }
+    let outcomes: Vec<Outcome> = options.suites.iter().map(outcome).collect();
 
     println!("\nset-up   {}", progress::seconds(set_up_took));
     if options.lint {
         let word = if lints.is_ok() { "passed" } else { "FAILED (see above)" };
         println!("lint     {word} in {}", progress::seconds(lints_took));
     }
+    if generate {
+        println!("bindings {}", progress::seconds(bindings_took));
+    }
     let (report, sum) = summary::report(&outcomes);
     print!("{report}");
     Ok(sum.failed == 0 && lints.is_ok())
 }
 
-fn one(ctx: &Context, suite: Suite, since: Instant) -> Outcome {
-    let took = |since: Instant| -> Duration { since.elapsed() };
-    let ended = progress::step(&ctx.cache, &format!("Test {}", suite.name()), |step| {
-        let run = suite.run(ctx, step)?;
-        if !run.succeeded {
-            let shown = run.failures.clone().unwrap_or_else(|| step.tail(120));
-            eprintln!("{shown}\n(all of it: {})", step.log().display());
-        }
-        Ok(run)
+type SetUp = Vec<(Part, Result<()>)>;
+
+fn set_up(ctx: &Context, options: &Options) -> Result<SetUp> {
+    if options.skip_setup {
+        return Ok(Vec::new());
+    }
+    let wanted =
+        |part: &Part| options.lint || options.suites.iter().any(|suite| suite.needs().contains(part));
+    let parts: Vec<Part> = Part::ALL.into_iter().filter(wanted).collect();
+    setup::run(ctx, &parts)
+}
+
+/// Why a suite can't run on this machine.
+fn missing(set_up: &SetUp, suite: Suite) -> Option<String> {
+    set_up.iter().filter(|(part, _)| suite.needs().contains(part)).find_map(|(_, result)| {
+        let error = result.as_ref().err()?;
+        Some(format!("{error:#}"))
+    })
+}
+
+fn one(ctx: &Context, suite: Suite) -> Outcome {
+    let (ended, took) = timed(|| {
+        progress::step(&ctx.cache, &format!("Test {}", suite.name()), |step| {
+            let run = suite.run(ctx, step)?;
+            if !run.succeeded {
+                let shown = run.failures.clone().unwrap_or_else(|| step.tail(120));
+                eprintln!("{shown}\n(all of it: {})", step.log().display());
+            }
+            Ok(run)
+        })
     });
     match ended {
-        Ok(run) => Outcome::ran(suite.name(), run.counts, run.succeeded, took(since)),
-        Err(error) => Outcome::broken(suite.name(), describe(&error), took(since)),
+        Ok(run) => Outcome::ran(suite.name(), run.counts, run.succeeded, took),
+        Err(error) => Outcome::broken(suite.name(), format!("{error:#}"), took),
     }
 }
 
-fn describe(error: &Error) -> String {
-    format!("{error:#}")
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let since = Instant::now();
+    (work(), since.elapsed())
 }
