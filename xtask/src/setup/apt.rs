@@ -29,6 +29,14 @@ pub(crate) fn install(host: &Host, step: &Step, packages: &[&str]) -> Result<()>
     step.run(&mut install())
 }
 
+/// Fetches the lists of packages where there are none, as in a fresh container.
+pub(crate) fn list_packages(host: &Host, step: &Step) -> Result<()> {
+    if candidate("g++").is_none() {
+        step.succeeds(host.root.command("apt-get").arg("update"))?;
+    }
+    Ok(())
+}
+
 /// The first of some packages that apt offers; the last if it offers none (its lists may be empty).
 pub(crate) fn first_offered(packages: &'static [&'static str]) -> &'static str {
     let offered = |package: &&&str| candidate(package).is_some();

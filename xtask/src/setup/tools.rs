@@ -1,6 +1,6 @@
 //! Programs of the system that set-up relies on: whether they are there, and the packages that bring them.
 
-use super::host::{Host, quiet, which};
+use super::host::{Host, Os, Root, quiet, which};
 use super::{apt, java, pins, swift};
 use crate::cache::Cache;
 use crate::progress;
@@ -68,18 +68,19 @@ pub(crate) fn ensure(cache: &Cache, host: &Host, tools: &[Tool]) -> Result<()> {
     if missing.is_empty() {
         return Ok(());
     }
-    if !host.has_apt() {
+    if !host.has_apt() || host.root == Root::No {
         bail!("{}", advice(host, &missing));
     }
-    if host.root == super::host::Root::No {
-        bail!("{}", advice(host, &missing));
-    }
-    let packages = debian_packages(host, &missing);
-    progress::step(cache, &format!("Install {}", packages.join(", ")), |step| {
-        apt::install(host, step, &packages)
+    let names: Vec<String> = missing.iter().map(|tool| format!("{tool:?}")).collect();
+    progress::step(cache, &format!("Install {} with apt-get", names.join(", ")), |step| {
+        apt::list_packages(host, step)?;
+        apt::install(host, step, &debian_packages(host, &missing))
     })?;
     match missing.iter().find(|tool| !tool.present()) {
-        Some(tool) => bail!("{tool:?} is still not usable after installing {}", packages.join(", ")),
+        Some(tool) => bail!(
+            "{tool:?} is still not usable after installing {}",
+            debian_packages(host, &missing).join(", ")
+        ),
         None => Ok(()),
     }
 }
@@ -92,7 +93,6 @@ fn debian_packages(host: &Host, tools: &[Tool]) -> Vec<&'static str> {
 
 /// What a person has to run to get `missing`.
 fn advice(host: &Host, missing: &[Tool]) -> String {
-    use super::host::Os;
     let mut text = "this machine lacks what is needed; run this, then try again:\n    ".to_owned();
     let brew = || missing.iter().map(|tool| tool.homebrew()).collect::<Vec<_>>().join(" ");
     // Writing to a string cannot fail.
@@ -125,7 +125,7 @@ fn compiles_cxx17() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::setup::host::{Arch, Distro, Os, Root};
+    use crate::setup::host::{Arch, Distro};
 
     fn host(os: Os) -> Host {
         Host { os, arch: Arch::X86_64, root: Root::No }
