@@ -11,7 +11,7 @@ pub(crate) mod swift;
 pub(crate) mod tools;
 
 use crate::cache::Cache;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Error, Result, anyhow, bail};
 use host::Host;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
@@ -109,28 +109,38 @@ impl Part {
     }
 }
 
+/// How set-up went.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    /// Whether the machine has the programs that all parts need, else the one line that brings them.
+    pub(crate) machine: Option<Error>,
+    /// Each part by itself.
+    pub(crate) parts: Vec<(Part, Result<()>)>,
+}
+
 /// Sets up `parts` one after another; one that fails does not stop the others.
-pub(crate) fn run(ctx: &Context, parts: &[Part]) -> Result<Vec<(Part, Result<()>)>> {
+pub(crate) fn run(ctx: &Context, parts: &[Part]) -> Result<Outcome> {
     let _lock = ctx.cache.lock()?;
     let mut tools: Vec<Tool> = parts.iter().flat_map(|part| part.tools(ctx)).copied().collect();
     tools.dedup();
-    // All at once, so that a person who must run the command has one line to run. If that fails, each part says so.
-    let all = tools::ensure(&ctx.cache, &ctx.host, &tools);
-    let one = |part: Part| {
-        if all.is_err() {
-            tools::ensure(&ctx.cache, &ctx.host, part.tools(ctx))?;
-        }
-        part.ensure(ctx)
+    // All at once, so that a person who must do it has one line to run.
+    let machine = tools::ensure(&ctx.cache, &ctx.host, &tools).err();
+    let one = |part: Part| match tools::missing(part.tools(ctx)) {
+        Some(tools) => Err(anyhow!("this machine lacks {tools}")),
+        None => part.ensure(ctx),
     };
-    Ok(parts.iter().map(|&part| (part, one(part))).collect())
+    Ok(Outcome { machine, parts: parts.iter().map(|&part| (part, one(part))).collect() })
 }
 
 /// Sets up `parts`; an error if any of them failed.
 pub(crate) fn require(ctx: &Context, parts: &[Part]) -> Result<()> {
-    let failed: Vec<String> = run(ctx, parts)?
-        .into_iter()
-        .filter_map(|(part, result)| Some(format!("{}: {:#}", part.name(), result.err()?)))
-        .collect();
+    let outcome = run(ctx, parts)?;
+    let machine = outcome.machine.map(|error| format!("{error:#}"));
+    let parts = outcome.parts.into_iter().filter_map(|(part, result)| {
+        let error = result.err()?;
+        Some(format!("{}: {error:#}", part.name()))
+    });
+    let failed: Vec<String> = parts.chain(machine).collect();
     if failed.is_empty() { Ok(()) } else { bail!("set-up is not complete\n{}", failed.join("\n")) }
 }
 

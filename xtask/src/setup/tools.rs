@@ -36,6 +36,17 @@ impl Tool {
         }
     }
 
+    fn name(self) -> &'static str {
+        match self {
+            Self::Cxx => "a C++17 compiler",
+            Self::Python => "Python 3 with venv",
+            Self::Jdk => "a JDK of 17 or later",
+            Self::Maven => "Maven",
+            Self::Debootstrap => "debootstrap",
+            Self::Swift => "Swift 6",
+        }
+    }
+
     fn debian_packages(self, host: &Host) -> Vec<&'static str> {
         match self {
             Self::Cxx => vec!["g++"],
@@ -71,8 +82,7 @@ pub(crate) fn ensure(cache: &Cache, host: &Host, tools: &[Tool]) -> Result<()> {
     if !host.has_apt() || host.root == Root::No {
         bail!("{}", advice(host, &missing));
     }
-    let names: Vec<String> = missing.iter().map(|tool| format!("{tool:?}")).collect();
-    progress::step(cache, &format!("Install {} with apt-get", names.join(", ")), |step| {
+    progress::step(cache, &format!("Install {} with apt-get", names(&missing)), |step| {
         apt::list_packages(host, step)?;
         apt::install(host, step, &debian_packages(host, &missing))
     })?;
@@ -83,6 +93,16 @@ pub(crate) fn ensure(cache: &Cache, host: &Host, tools: &[Tool]) -> Result<()> {
         ),
         None => Ok(()),
     }
+}
+
+/// Those of `tools` that are missing, if any, in words.
+pub(crate) fn missing(tools: &[Tool]) -> Option<String> {
+    let missing: Vec<Tool> = tools.iter().copied().filter(|tool| !tool.present()).collect();
+    (!missing.is_empty()).then(|| names(&missing))
+}
+
+fn names(tools: &[Tool]) -> String {
+    tools.iter().map(|tool| tool.name()).collect::<Vec<_>>().join(", ")
 }
 
 fn debian_packages(host: &Host, tools: &[Tool]) -> Vec<&'static str> {
@@ -101,7 +121,7 @@ fn advice(host: &Host, missing: &[Tool]) -> String {
             write!(text, "sudo apt-get install -y {}", debian_packages(host, missing).join(" "))
         }
         Os::Macos => write!(text, "brew install {}", brew()),
-        _ => write!(text, "(your package manager) install {missing:?}"),
+        _ => write!(text, "(your package manager) install {}", names(missing)),
     };
     text
 }

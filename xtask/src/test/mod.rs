@@ -81,6 +81,9 @@ pub(crate) struct Options {
 pub(crate) fn run(ctx: &Context, options: &Options) -> Result<bool> {
     let (set_up, set_up_took) = timed(|| set_up(ctx, options));
     let set_up = set_up?;
+    if let Some(error) = &set_up.machine {
+        eprintln!("error: {error:#}");
+    }
 
     let (lints, lints_took) = timed(|| if options.lint { lint::run(ctx) } else { Ok(()) });
     if let Err(error) = &lints {
@@ -114,11 +117,9 @@ pub(crate) fn run(ctx: &Context, options: &Options) -> Result<bool> {
     Ok(sum.failed == 0 && lints.is_ok())
 }
 
-type SetUp = Vec<(Part, Result<()>)>;
-
-fn set_up(ctx: &Context, options: &Options) -> Result<SetUp> {
+fn set_up(ctx: &Context, options: &Options) -> Result<setup::Outcome> {
     if options.skip_setup {
-        return Ok(Vec::new());
+        return Ok(setup::Outcome::default());
     }
     let wanted =
         |part: &Part| options.lint || options.suites.iter().any(|suite| suite.needs().contains(part));
@@ -127,8 +128,8 @@ fn set_up(ctx: &Context, options: &Options) -> Result<SetUp> {
 }
 
 /// Why a suite can't run on this machine.
-fn missing(set_up: &SetUp, suite: Suite) -> Option<String> {
-    set_up.iter().filter(|(part, _)| suite.needs().contains(part)).find_map(|(_, result)| {
+fn missing(set_up: &setup::Outcome, suite: Suite) -> Option<String> {
+    set_up.parts.iter().filter(|(part, _)| suite.needs().contains(part)).find_map(|(_, result)| {
         let error = result.as_ref().err()?;
         Some(format!("{error:#}"))
     })
