@@ -1,5 +1,7 @@
 #include "log.h"
 
+#include "guard.h"
+
 #include <executorch/runtime/platform/platform.h>
 #include <executorch/runtime/platform/runtime.h>
 
@@ -30,13 +32,18 @@ void keep_errors(
   }
 }
 
+/// Reached on a kernel's worker thread it still ends the process: nothing catches there.
+[[noreturn]] void throw_aborted() {
+  throw Aborted();
+}
+
 } // namespace
 
 void start_log() {
   static const bool installed = [] {
     executorch::runtime::runtime_init();
-    return executorch::runtime::register_pal(
-        executorch::runtime::PalImpl::create(&keep_errors, __FILE__));
+    return executorch::runtime::register_pal(executorch::runtime::PalImpl::create(
+        nullptr, &throw_aborted, nullptr, nullptr, &keep_errors, nullptr, nullptr, __FILE__));
   }();
   (void)installed;
   log.length = 0;

@@ -4,7 +4,7 @@
 
 namespace nearside {
 
-/// Forgets what ExecuTorch logged on this thread. Installs the log hook on first use.
+/// Forgets what ExecuTorch logged on this thread. Installs the hooks for logging and aborting on first use.
 void start_log();
 
 /// What ExecuTorch logged as errors on this thread since `start_log`, one line each.

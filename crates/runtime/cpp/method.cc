@@ -1,5 +1,7 @@
 #include "method.h"
 
+#include "guard.h"
+
 #include "nearside-runtime/src/bridge.rs.h"
 
 #include <executorch/runtime/core/evalue.h>
@@ -32,13 +34,14 @@ Method::Method(rust::Slice<const ArenaSpan> arenas)
       memory_(&method_allocator_, &planned_) {}
 
 uint32_t Method::load(const Program& program, const std::string& name) {
-  auto method = program.get().load_method(name.c_str(), &memory_);
-  if (!method.ok()) {
-    return static_cast<uint32_t>(method.error());
-  }
-  method_.emplace(std::move(method.get()));
-  shapes_.resize(method_->inputs_size());
-  return 0;
+  return guarded([&] {
+    auto method = program.get().load_method(name.c_str(), &memory_);
+    if (method.ok()) {
+      method_.emplace(std::move(method.get()));
+      shapes_.resize(method_->inputs_size());
+    }
+    return method.error();
+  });
 }
 
 uint32_t Method::bind_tensor(
@@ -55,14 +58,16 @@ uint32_t Method::bind_tensor(
   if (strides != Error::Ok) {
     return static_cast<uint32_t>(strides);
   }
-  TensorImpl impl(
-      static_cast<ScalarType>(dtype), static_cast<ssize_t>(sizes.size()), shape.sizes.data(),
-      const_cast<uint8_t*>(data), shape.dim_order.data(), shape.strides.data());
-  return static_cast<uint32_t>(method_->set_input(EValue(Tensor(&impl)), index));
+  return guarded([&] {
+    TensorImpl impl(
+        static_cast<ScalarType>(dtype), static_cast<ssize_t>(sizes.size()), shape.sizes.data(),
+        const_cast<uint8_t*>(data), shape.dim_order.data(), shape.strides.data());
+    return method_->set_input(EValue(Tensor(&impl)), index);
+  });
 }
 
 uint32_t Method::execute() {
-  return static_cast<uint32_t>(method_ ? method_->execute() : Error::InvalidState);
+  return guarded([&] { return method_ ? method_->execute() : Error::InvalidState; });
 }
 
 size_t Method::output_count() const {

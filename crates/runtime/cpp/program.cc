@@ -1,5 +1,7 @@
 #include "program.h"
 
+#include "guard.h"
+
 #include "nearside-runtime/src/bridge.rs.h"
 
 #include <executorch/extension/data_loader/buffer_data_loader.h>
@@ -14,6 +16,7 @@ using executorch::extension::FileDataLoader;
 using executorch::extension::MmapDataLoader;
 using executorch::runtime::DataLoader;
 using executorch::runtime::Error;
+using executorch::runtime::MethodMeta;
 using executorch::runtime::Result;
 using executorch::runtime::Span;
 using executorch::runtime::Tag;
@@ -21,13 +24,15 @@ using executorch::runtime::TensorInfo;
 using EtProgram = executorch::runtime::Program;
 
 std::unique_ptr<Program> load(std::unique_ptr<DataLoader> loader, uint32_t& code) {
-  Result<EtProgram> program = EtProgram::load(loader.get(), EtProgram::Verification::InternalConsistency);
-  if (!program.ok()) {
-    code = static_cast<uint32_t>(program.error());
-    return nullptr;
-  }
-  code = 0;
-  return std::make_unique<Program>(std::move(loader), std::move(program.get()));
+  std::unique_ptr<Program> opened;
+  code = guarded([&] {
+    Result<EtProgram> program = EtProgram::load(loader.get(), EtProgram::Verification::InternalConsistency);
+    if (program.ok()) {
+      opened = std::make_unique<Program>(std::move(loader), std::move(program.get()));
+    }
+    return program.error();
+  });
+  return opened;
 }
 
 template <typename Loader>
@@ -39,8 +44,15 @@ std::unique_ptr<Program> load_from(Result<Loader> loader, uint32_t& code) {
   return load(std::make_unique<Loader>(std::move(loader.get())), code);
 }
 
+/// ExecuTorch gives the characters of a string that the file lacks as an address just above null.
+bool is_string(const char* text) {
+  constexpr uintptr_t kFirstPage = 4096;
+  return reinterpret_cast<uintptr_t>(text) >= kFirstPage;
+}
+
 /// Fills in `facts` from the tag and, where it is a tensor, from its metadata.
-Error describe(Result<Tag> tag, Result<TensorInfo> info, ValueFacts& facts) {
+template <typename GetInfo>
+Error describe(Result<Tag> tag, GetInfo&& get_info, ValueFacts& facts) {
   if (!tag.ok()) {
     return tag.error();
   }
@@ -48,6 +60,7 @@ Error describe(Result<Tag> tag, Result<TensorInfo> info, ValueFacts& facts) {
   if (tag.get() != Tag::Tensor) {
     return Error::Ok;
   }
+  Result<TensorInfo> info = get_info();
   if (!info.ok()) {
     return info.error();
   }
@@ -62,6 +75,42 @@ Error describe(Result<Tag> tag, Result<TensorInfo> info, ValueFacts& facts) {
   }
   const std::string_view name = info->name();
   facts.name = rust::String::lossy(name.data(), name.size());
+  return Error::Ok;
+}
+
+Error describe(const MethodMeta& meta, MethodFacts& facts) {
+  for (size_t i = 0; i < meta.num_inputs(); i++) {
+    ValueFacts value{};
+    if (Error e = describe(meta.input_tag(i), [&] { return meta.input_tensor_meta(i); }, value); e != Error::Ok) {
+      return e;
+    }
+    facts.inputs.push_back(std::move(value));
+  }
+  for (size_t i = 0; i < meta.num_outputs(); i++) {
+    ValueFacts value{};
+    if (Error e = describe(meta.output_tag(i), [&] { return meta.output_tensor_meta(i); }, value); e != Error::Ok) {
+      return e;
+    }
+    facts.outputs.push_back(std::move(value));
+  }
+  for (size_t i = 0; i < meta.num_memory_planned_buffers(); i++) {
+    Result<int64_t> size = meta.memory_planned_buffer_size(i);
+    if (!size.ok()) {
+      return size.error();
+    }
+    facts.planned_bytes.push_back(size.get());
+  }
+  for (size_t i = 0; i < meta.num_backends(); i++) {
+    Result<const char*> backend = meta.get_backend_name(i);
+    if (!backend.ok()) {
+      return backend.error();
+    }
+    if (!is_string(backend.get())) {
+      return Error::InvalidProgram;
+    }
+    facts.backends.push_back(rust::String::lossy(backend.get()));
+  }
+  facts.instructions = meta.num_instructions();
   return Error::Ok;
 }
 
@@ -83,46 +132,16 @@ size_t Program::method_count() const {
   return program_.num_methods();
 }
 
-rust::Str Program::method_name(size_t index) const {
+rust::String Program::method_name(size_t index) const {
   Result<const char*> name = program_.get_method_name(index);
-  return name.ok() && name.get() != nullptr ? rust::Str(name.get()) : rust::Str();
+  return name.ok() && is_string(name.get()) ? rust::String::lossy(name.get()) : rust::String();
 }
 
 uint32_t Program::method_facts(const std::string& name, MethodFacts& facts) const {
-  auto meta = program_.method_meta(name.c_str());
-  if (!meta.ok()) {
-    return static_cast<uint32_t>(meta.error());
-  }
-  for (size_t i = 0; i < meta->num_inputs(); i++) {
-    ValueFacts value{};
-    if (Error e = describe(meta->input_tag(i), meta->input_tensor_meta(i), value); e != Error::Ok) {
-      return static_cast<uint32_t>(e);
-    }
-    facts.inputs.push_back(std::move(value));
-  }
-  for (size_t i = 0; i < meta->num_outputs(); i++) {
-    ValueFacts value{};
-    if (Error e = describe(meta->output_tag(i), meta->output_tensor_meta(i), value); e != Error::Ok) {
-      return static_cast<uint32_t>(e);
-    }
-    facts.outputs.push_back(std::move(value));
-  }
-  for (size_t i = 0; i < meta->num_memory_planned_buffers(); i++) {
-    Result<int64_t> size = meta->memory_planned_buffer_size(i);
-    if (!size.ok()) {
-      return static_cast<uint32_t>(size.error());
-    }
-    facts.planned_bytes.push_back(size.get());
-  }
-  for (size_t i = 0; i < meta->num_backends(); i++) {
-    Result<const char*> backend = meta->get_backend_name(i);
-    if (!backend.ok()) {
-      return static_cast<uint32_t>(backend.error());
-    }
-    facts.backends.push_back(rust::String::lossy(backend.get()));
-  }
-  facts.instructions = meta->num_instructions();
-  return 0;
+  return guarded([&] {
+    auto meta = program_.method_meta(name.c_str());
+    return meta.ok() ? describe(*meta, facts) : meta.error();
+  });
 }
 
 } // namespace nearside

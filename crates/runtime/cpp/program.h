@@ -20,7 +20,7 @@ class Program {
 
   size_t method_count() const;
   /// The name of method `index`, or an empty string where there is none.
-  rust::Str method_name(size_t index) const;
+  rust::String method_name(size_t index) const;
   /// ExecuTorch's error code, 0 if `facts` was filled in.
   uint32_t method_facts(const std::string& name, MethodFacts& facts) const;
 

@@ -59,7 +59,7 @@ pub(crate) mod ffi {
         /// `bytes` must outlive the program and every method loaded from it.
         unsafe fn open_bytes(bytes: &[u8], code: &mut u32) -> UniquePtr<Program>;
         fn method_count(self: &Program) -> usize;
-        fn method_name(self: &Program, index: usize) -> &str;
+        fn method_name(self: &Program, index: usize) -> String;
         fn method_facts(self: &Program, name: &CxxString, facts: &mut MethodFacts) -> u32;
 
         type Method;

@@ -153,6 +153,12 @@ pub enum Error {
         /// Threads asked for.
         threads: usize,
     },
+    /// An earlier run was broken off in the middle, so that nothing can be said of the method's memory.
+    #[error("method `{method}` can't be run again: ExecuTorch broke off an earlier run")]
+    Poisoned {
+        /// The method.
+        method: String,
+    },
     /// The thread pool can't change under loaded methods.
     #[error("cannot go from {current} to {threads} threads while {methods} methods are loaded")]
     ThreadsInUse {
@@ -199,6 +205,7 @@ impl Error {
                 "match the method's metadata (`nearside inspect` shows it)"
             }
             Self::ThreadCount { .. } => "leave it unset for one thread a performance core",
+            Self::Poisoned { .. } => "load the method again",
             Self::ThreadsInUse { .. } => {
                 "set the number of threads before the first model is opened, or close all models first"
             }
@@ -232,6 +239,8 @@ pub enum Code {
     DelegateInvalidCompatibility,
     DelegateMemoryAllocationFailed,
     DelegateInvalidHandle,
+    /// Not one of its codes: it found a state that it would have ended the process for.
+    Aborted,
     /// A code that this version does not name.
     Unknown(u32),
 }
@@ -259,6 +268,7 @@ impl Code {
             0x30 => Self::DelegateInvalidCompatibility,
             0x31 => Self::DelegateMemoryAllocationFailed,
             0x32 => Self::DelegateInvalidHandle,
+            0xffff_ffff => Self::Aborted,
             other => Self::Unknown(other),
         }
     }
@@ -271,7 +281,7 @@ impl Code {
             Self::MemoryAllocationFailed | Self::OutOfResources | Self::DelegateMemoryAllocationFailed => {
                 "free memory, or choose a smaller variant"
             }
-            Self::InvalidProgram | Self::InvalidExternalData => {
+            Self::InvalidProgram | Self::InvalidExternalData | Self::Aborted => {
                 "the file is damaged or of another ExecuTorch version: copy it again or export it with the version of this build"
             }
             Self::AccessFailed => "check that the file may be read and is complete",

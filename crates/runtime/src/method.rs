@@ -1,7 +1,7 @@
 //! A loaded method: borrowed inputs in, borrowed outputs out, nothing allocated on the way.
 
 use crate::bridge::ffi;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::memory::Arena;
 use crate::metadata::{MethodMeta, TensorMeta, ValueMeta, tag};
 use crate::program::{Program, failed};
@@ -18,6 +18,7 @@ pub struct Method {
     _arenas: Vec<Arena>,
     program: Program,
     meta: MethodMeta,
+    poisoned: bool,
     _pool: PoolUse,
 }
 
@@ -45,7 +46,14 @@ impl Method {
         let mut method = unsafe { ffi::new_method(&spans) };
         cxx::let_cxx_string!(name = &meta.name);
         match method.pin_mut().load(program.ffi(), &name) {
-            0 => Ok(Self { method, _arenas: arenas, program: program.clone(), meta, _pool: pool }),
+            0 => Ok(Self {
+                method,
+                _arenas: arenas,
+                program: program.clone(),
+                meta,
+                poisoned: false,
+                _pool: pool,
+            }),
             code => Err(failed(format!("load method `{}` of {}", meta.name, program.name()), code)),
         }
     }
@@ -67,8 +75,12 @@ impl Method {
     ///
     /// # Errors
     /// [`Error::InputCount`], [`Error::InputType`], [`Error::InputShape`] or [`Error::InputKind`] if `inputs` do not
-    /// match the metadata; [`Error::ExecuTorch`] if a kernel or delegate fails. The method can be run again after any.
+    /// match the metadata; [`Error::ExecuTorch`] if a kernel or delegate fails. The method can be run again after any,
+    /// but for [`Code::Aborted`]: [`Error::Poisoned`] from then on.
     pub fn execute(&mut self, inputs: &[TensorRef<'_>]) -> Result<Outputs<'_>> {
+        if self.poisoned {
+            return Err(Error::Poisoned { method: self.meta.name.clone() });
+        }
         if inputs.len() != self.meta.inputs.len() {
             return Err(Error::InputCount {
                 method: self.meta.name.clone(),
@@ -96,7 +108,11 @@ impl Method {
         }
         match self.method.pin_mut().execute() {
             0 => Ok(Outputs { method: &self.method, name: &self.meta.name }),
-            code => Err(failed(format!("run method `{}`", self.meta.name), code)),
+            code => {
+                let error = failed(format!("run method `{}`", self.meta.name), code);
+                self.poisoned = matches!(error, Error::ExecuTorch { code: Code::Aborted, .. });
+                Err(error)
+            }
         }
     }
 }

@@ -101,7 +101,7 @@ impl Program {
         bytes: Option<Box<[u8]>>,
     ) -> Result<Self> {
         let Some(opened) = program.as_ref() else { return Err(failed(format!("open {name}"), code)) };
-        let method_names = (0..opened.method_count()).map(|i| opened.method_name(i).to_owned()).collect();
+        let method_names = (0..opened.method_count()).map(|i| opened.method_name(i)).collect();
         Ok(Self { inner: Arc::new(Inner { name, method_names, program, _bytes: bytes }) })
     }
 

@@ -4,7 +4,7 @@
 mod common;
 
 use common::path;
-use nearside_runtime::{Error, LoadMode, Program};
+use nearside_runtime::{Code, Error, LoadMode, Program};
 use std::io::Write;
 
 const MODES: [LoadMode; 3] = [LoadMode::Mmap, LoadMode::File, LoadMode::Bytes];
@@ -74,4 +74,35 @@ fn a_header_that_overflows_is_an_error() {
     let mut bytes = std::fs::read(path("mlp-xnnpack.pte")).unwrap();
     bytes[24..40].fill(0xff);
     assert!(matches!(Program::from_bytes(bytes), Err(Error::NotAProgram { .. })));
+}
+
+#[test]
+fn a_program_with_any_bit_flipped_is_described_or_refused() {
+    let tiny = "tiny-classifier.nearside/xnnpack-fp32.pte";
+    for file in ["add.pte", "mlp-xnnpack.pte", "multi.pte", tiny] {
+        let whole = std::fs::read(path(file)).unwrap();
+        let mut refused = 0;
+        for bit in 0..whole.len() * 8 {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let described = Program::from_bytes(bytes).and_then(|program| {
+                program
+                    .method_names()
+                    .iter()
+                    .map(|name| program.method_meta(name))
+                    .collect::<Result<Vec<_>, _>>()
+            });
+            refused += usize::from(described.is_err());
+        }
+        assert!(refused > 100, "{file}: only {refused} were refused");
+    }
+}
+
+#[test]
+fn what_executorch_would_abort_for_is_an_error() {
+    // A tensor's size whose product overflows, as ExecuTorch's own check of the file lets through.
+    let mut bytes = std::fs::read(path("mlp-xnnpack.pte")).unwrap();
+    bytes[1035] = 1;
+    let error = Program::from_bytes(bytes).and_then(|program| program.method_meta("forward")).unwrap_err();
+    assert!(matches!(error, Error::ExecuTorch { code: Code::Aborted, .. }), "{error}");
 }
