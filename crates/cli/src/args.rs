@@ -70,9 +70,9 @@ pub(crate) struct ModelArgs {
     /// The package's variant; the first that can run here by default
     #[arg(long)]
     variant: Option<String>,
-    /// Threads for the model; one a performance core by default
-    #[arg(long, value_parser = at_least_one)]
-    threads: Option<usize>,
+    /// Threads for the model, 1 to 256; one a performance core by default
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
     /// Write one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -80,7 +80,11 @@ pub(crate) struct ModelArgs {
 
 impl ModelArgs {
     pub(crate) fn options(&self) -> OpenOptions {
-        OpenOptions { variant: self.variant.clone(), threads: self.threads, ..OpenOptions::default() }
+        OpenOptions {
+            variant: self.variant.clone(),
+            threads: self.threads.map(usize::from),
+            ..OpenOptions::default()
+        }
     }
 }
 
@@ -243,9 +247,12 @@ fn at_least_one(text: &str) -> std::result::Result<usize, String> {
     text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "give a whole number of at least 1".into())
 }
 
+/// Slower would be no clip, faster nothing that a clock can pace.
+pub(crate) const FRAME_RATES: std::ops::RangeInclusive<f64> = 0.001..=1e6;
+
 fn frame_rate(text: &str) -> std::result::Result<f64, String> {
     let rate: Option<f64> = text.parse().ok();
-    rate.filter(|rate| (0.001..=1e6).contains(rate))
+    rate.filter(|rate| FRAME_RATES.contains(rate))
         .ok_or_else(|| "give frames a second, 0.001 to 1000000".into())
 }
 

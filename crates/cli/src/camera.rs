@@ -59,17 +59,17 @@ pub(crate) fn camera(args: &CameraArgs) -> Result<()> {
         (played, taking.join().unwrap_or_default())
     });
     let stats = camera.close();
-    if args.model.json {
-        stdout::json(&document(&stats))?;
+    let written = if args.model.json {
+        stdout::json(&document(&stats))
     } else {
-        stdout::write(&text(&model, args, fps, &stats, &runs))?;
-    }
+        stdout::write(&text(&model, args, fps, &stats, &runs))
+    };
     // After the result: a clip that breaks off must not cost what was seen before.
     played?;
     if stats.failed > 0 {
         return Err(Error::SomeFailed { failed: stats.failed as usize, all: stats.offered as usize });
     }
-    Ok(())
+    written
 }
 
 /// Offers the clip's frames when they are due. A frame that is refused is counted by the camera and the clip goes on.

@@ -1,11 +1,13 @@
 //! Clips: `.y4m` files, or raw frames one after another.
 
-use crate::args::{FrameArgs, RawLayout};
+use crate::args::{FRAME_RATES, FrameArgs, RawLayout};
 use crate::error::{Error, Result};
 use nearside_pipeline::vision::{Frame, Range};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use y4m::Colorspace;
 
 /// A clip that is read frame by frame.
@@ -14,10 +16,11 @@ pub(crate) struct Clip {
     source: Source,
     /// Frames a second, if the clip says so.
     pub(crate) fps: Option<f64>,
+    frames: u64,
 }
 
 enum Source {
-    Y4m(Box<y4m::Decoder<BufReader<File>>>),
+    Y4m { decoder: Box<y4m::Decoder<Counting>>, consumed: Rc<Cell<u64>> },
     Raw { file: BufReader<File>, layout: RawLayout, buffer: Vec<u8> },
 }
 
@@ -28,10 +31,6 @@ impl Clip {
     pub(crate) fn open(path: &Path, args: &FrameArgs) -> Result<Self> {
         let wrong = |reason: String| Error::Clip { path: path.to_owned(), reason };
         let file = File::open(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-        let bytes = file.metadata().map_err(|source| Error::Read { path: path.to_owned(), source })?.len();
-        if bytes == 0 {
-            return Err(wrong("the clip is empty".into()));
-        }
         let mut file = BufReader::with_capacity(1 << 20, file);
         if let Some(layout) = args.raw() {
             let frame_bytes = layout.frame_bytes();
@@ -41,10 +40,12 @@ impl Clip {
                 )));
             }
             let source = Source::Raw { file, layout, buffer: vec![0; frame_bytes] };
-            return Ok(Self { path: path.to_owned(), source, fps: None });
+            return Ok(Self { path: path.to_owned(), source, fps: None, frames: 0 });
         }
         check_sides(&mut file).map_err(wrong)?;
         let limits = y4m::Limits { bytes: MAX_FRAME_BYTES };
+        let consumed = Rc::new(Cell::new(0));
+        let file = Counting { file, consumed: Rc::clone(&consumed) };
         let decoder = y4m::Decoder::new_with_limits(file, limits)
             .map_err(|error| wrong(format!("it is not a .y4m clip ({error})")))?;
         let colorspace = decoder.get_colorspace();
@@ -55,21 +56,43 @@ impl Clip {
             return Err(wrong(format!("its colour space {colorspace:?} is not supported, 8-bit 4:2:0 is")));
         }
         let rate = decoder.get_framerate();
+        // 0:0 says that the rate is unknown.
         let fps = (rate.num > 0 && rate.den > 0).then(|| rate.num as f64 / rate.den as f64);
-        Ok(Self { path: path.to_owned(), source: Source::Y4m(Box::new(decoder)), fps })
+        if let Some(fps) = fps.filter(|fps| !FRAME_RATES.contains(fps)) {
+            return Err(wrong(format!(
+                "its header has {fps} frames a second; 0.001 to 1000000 are possible"
+            )));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            source: Source::Y4m { decoder: Box::new(decoder), consumed },
+            fps,
+            frames: 0,
+        })
     }
 
     /// Gives the next frame to `use_frame`. `false` after the last.
     pub(crate) fn next(&mut self, use_frame: impl FnOnce(Frame<'_>) -> Result<()>) -> Result<bool> {
+        let more = self.read(use_frame)?;
+        self.frames += u64::from(more);
+        if self.frames == 0 {
+            return Err(Error::Clip { path: self.path.clone(), reason: "the clip has no frames".into() });
+        }
+        Ok(more)
+    }
+
+    fn read(&mut self, use_frame: impl FnOnce(Frame<'_>) -> Result<()>) -> Result<bool> {
         let path = &self.path;
         let wrong = |reason: String| Error::Clip { path: path.clone(), reason };
         match &mut self.source {
-            Source::Y4m(decoder) => {
+            Source::Y4m { decoder, consumed } => {
+                let before = consumed.get();
                 let range = if full_range(decoder.get_raw_params()) { Range::Full } else { Range::Limited };
                 let (width, height) = (decoder.get_width(), decoder.get_height());
                 let frame = match decoder.read_frame() {
                     Ok(frame) => frame,
-                    Err(y4m::Error::EOF) => return Ok(false),
+                    Err(y4m::Error::EOF) if consumed.get() == before => return Ok(false),
+                    Err(y4m::Error::EOF) => return Err(wrong("its last frame is cut short".into())),
                     Err(error) => return Err(wrong(format!("a frame can't be read ({error})"))),
                 };
                 let side = |side: usize| {
@@ -103,13 +126,28 @@ impl Clip {
                     return Ok(false);
                 }
                 // The last frame may lack padding, as cameras give it: whether what is there suffices, the frame knows.
-                let frame = layout
-                    .frame(&buffer[..filled])
-                    .map_err(|error| wrong(format!("a frame can't be read: {error}")))?;
+                let frame = layout.frame(&buffer[..filled]).map_err(|source| Error::Pipeline {
+                    place: Some(format!("{}: frame {}", path.display(), self.frames)),
+                    source,
+                })?;
                 use_frame(frame)?;
             }
         }
         Ok(true)
+    }
+}
+
+/// Counts what is read: the decoder does not tell a clip that ends from one that is cut short.
+struct Counting {
+    file: BufReader<File>,
+    consumed: Rc<Cell<u64>>,
+}
+
+impl Read for Counting {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.consumed.set(self.consumed.get() + read as u64);
+        Ok(read)
     }
 }
 

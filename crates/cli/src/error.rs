@@ -1,5 +1,6 @@
 //! What a command failed with, and how that is shown.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -30,11 +31,18 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// Whether whoever reads the result has seen enough, as `head` does: no failure.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Write(error) if error.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+
+    /// Tells the user. Where stderr can't be written to, only the exit code is left to tell.
     pub(crate) fn print(&self) {
-        eprintln!("error: {self}");
+        let mut text = format!("error: {self}\n");
         if let Some(hint) = self.hint() {
-            eprintln!("hint: {hint}");
+            text += &format!("hint: {hint}\n");
         }
+        let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }
 
     fn hint(&self) -> Option<&str> {
@@ -45,15 +53,14 @@ impl Error {
                 "give a .y4m file, or raw frames with --format and --size (and --row-stride, --pixel-stride)",
             ),
             Self::Pipeline { source, .. } => Some(source.hint()),
-            Self::Write(_) | Self::SomeFailed { .. } => None,
+            Self::Write(_) => Some("check that there is room where stdout goes"),
+            Self::SomeFailed { .. } => None,
         }
     }
 
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) => ExitCode::from(2),
-            // Whoever reads has seen enough, as `head` does.
-            Self::Write(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             _ => ExitCode::FAILURE,
         }
     }

@@ -6,6 +6,8 @@ use crate::{stdout, table};
 use nearside_pipeline::{Classification, Image, Model};
 use serde::Serialize;
 use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
@@ -54,12 +56,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let failed = args.images.len() - results.len();
     let info = model.info();
     let document = Document { model: &info.name, variant: &info.variant, results };
-    if args.model.json {
-        stdout::json(&document)?;
-    } else {
-        stdout::write(&text(&document))?;
-    }
-    if failed > 0 { Err(Error::SomeFailed { failed, all: args.images.len() }) } else { Ok(()) }
+    let written = if args.model.json { stdout::json(&document) } else { stdout::write(&text(&document)) };
+    if failed > 0 { Err(Error::SomeFailed { failed, all: args.images.len() }) } else { written }
 }
 
 fn classify(model: &Model, args: &RunArgs, path: &Path) -> Result<Classification> {
@@ -67,7 +65,10 @@ fn classify(model: &Model, args: &RunArgs, path: &Path) -> Result<Classification
     let Some(raw) = args.frame.raw() else {
         return model.classify(Image::Path(path.to_owned()), args.model.top).map_err(at);
     };
-    let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    let read = |source| Error::Read { path: path.to_owned(), source };
+    let mut bytes = Vec::new();
+    // No more than a frame, however long the file is.
+    File::open(path).map_err(read)?.take(raw.frame_bytes() as u64).read_to_end(&mut bytes).map_err(read)?;
     let frame = args.frame.apply(raw.frame(&bytes).map_err(at)?);
     model.classify_frame(&frame, args.model.top).map_err(at)
 }

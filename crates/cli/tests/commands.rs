@@ -195,6 +195,36 @@ fn a_clip_that_ends_within_a_frame_says_so_and_keeps_the_others() {
 }
 
 #[test]
+fn a_y4m_clip_that_is_cut_short_says_so_and_keeps_the_whole_frames() {
+    let folder = Folder::new();
+    let whole = b"YUV4MPEG2 W2 H2 F30:1\nFRAME\n123456FRAME\n123456";
+    for (cut, frames) in [(1, 1), (6, 1), (9, 1), (13, 0)] {
+        let clip = folder.write("clip.y4m", &whole[..whole.len() - cut]);
+        let output = nearside(&["camera", &tiny(), &clip, "--policy", "block", "--json"]);
+        assert_eq!(output.status.code(), Some(1), "{cut}");
+        assert!(stderr(&output).contains("cut short"), "{cut}: {}", stderr(&output));
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(document["delivered"], frames, "{cut}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_stderr_that_is_full_changes_neither_result_nor_exit_code() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let folder = Folder::new();
+    let image = folder.png("red.png", [220, 20, 20]);
+    let output = Command::new(env!("CARGO_BIN_EXE_nearside"))
+        .args(["run", &tiny(), "no-such.png", &image, "--json"])
+        .stderr(full())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(best(&document, 0), "red");
+}
+
+#[test]
 fn inspect_shows_packages_and_programs() {
     let document = json(&["inspect", &tiny(), "--json"]);
     assert_eq!(document["manifest"]["name"], "tiny-classifier");
@@ -267,6 +297,8 @@ fn wrong_command_lines_end_with_2() {
         &["run", &tiny, "x.raw", "--format", "nv12", "--size", "4by4"],
         &["run", &tiny, "x.png", "--rotate", "90"],
         &["run", &tiny, "x.raw", "--format", "nv12", "--size", "4x4", "--rotate", "45"],
+        &["run", &tiny, "x.png", "--threads", "0"],
+        &["run", &tiny, "x.png", "--threads", "257"],
         &["camera", &tiny, "x.y4m", "--fps", "0"],
         &["camera", &tiny, "x.y4m", "--policy", "newest"],
     ] {

@@ -91,6 +91,17 @@ fn missing_files_are_named() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_that_never_ends_is_refused_at_once() {
+    for file in ["labels.txt", "xnnpack-fp32.pte", "manifest.json"] {
+        let copy = Copy::new();
+        std::fs::remove_file(copy.path().join(file)).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", copy.path().join(file)).unwrap();
+        assert!(matches!(copy.error(), Error::Read { .. } | Error::NotAPackage { .. }), "{file}");
+    }
+}
+
 #[test]
 fn what_is_no_package_is_called_that() {
     let copy = Copy::new();

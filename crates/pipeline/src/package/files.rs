@@ -11,8 +11,29 @@ use std::sync::Arc;
 /// Large enough that system calls do not count, small enough for any stack or cache.
 const CHUNK: usize = 1 << 16;
 
-pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|source| Error::Read { path: path.to_owned(), source: Arc::new(source) })
+/// Far more than any manifest or list of labels has.
+const MAX_TEXT_BYTES: u64 = 1 << 24;
+
+/// Opens a regular file: a pipe or device could block or never end.
+fn open(path: &Path) -> std::io::Result<(File, u64)> {
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    Ok((File::open(path)?, metadata.len()))
+}
+
+/// Reads a small text file of the package.
+pub(super) fn read_text(path: &Path) -> Result<String> {
+    let failed = |source| Error::Read { path: path.to_owned(), source: Arc::new(source) };
+    let (mut file, found) = open(path).map_err(failed)?;
+    if found > MAX_TEXT_BYTES {
+        let reason = format!("it has {found} bytes, at most {MAX_TEXT_BYTES} are possible");
+        return Err(Error::Manifest { path: path.to_owned(), reason });
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(failed)?;
+    Ok(text)
 }
 
 /// The path of `entry` below `root`, after its size and hash have been checked.
@@ -31,19 +52,18 @@ pub(super) fn verified(root: &Path, manifest_path: &Path, entry: &FileEntry) -> 
     }
     let path = root.join(relative);
     let failed = |source| Error::Read { path: path.clone(), source: Arc::new(source) };
-    let mut file = File::open(&path).map_err(failed)?;
-    let found = file.metadata().map_err(failed)?.len();
+    let (file, found) = open(&path).map_err(failed)?;
     if found != entry.bytes {
         return Err(Error::FileSize { path, expected: entry.bytes, found });
     }
-    let found = sha256(&mut file).map_err(failed)?;
+    let found = sha256(file.take(entry.bytes)).map_err(failed)?;
     if !found.eq_ignore_ascii_case(&entry.sha256) {
         return Err(Error::FileHash { path, expected: entry.sha256.clone(), found });
     }
     Ok(path)
 }
 
-fn sha256(file: &mut File) -> std::io::Result<String> {
+fn sha256(mut file: impl Read) -> std::io::Result<String> {
     let mut hasher = Sha256::new();
     let mut chunk = vec![0; CHUNK];
     loop {

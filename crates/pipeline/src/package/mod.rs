@@ -32,14 +32,13 @@ impl Package {
         let root = path.as_ref().to_owned();
         let manifest_path = root.join(MANIFEST);
         require_folder(&root, &manifest_path)?;
-        let text = files::read(&manifest_path)?;
+        let text = files::read_text(&manifest_path)?;
         let wrong = |reason: String| Error::Manifest { path: manifest_path.clone(), reason };
         check_version(&text).map_err(wrong)?;
-        let manifest: Manifest = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+        let manifest: Manifest = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         check_variants(&manifest).map_err(wrong)?;
         let image_spec = image::spec(&manifest.image).map_err(|error| wrong(format!("image: {error}")))?;
-        let labels =
-            labels::read(&files::verified(&root, &manifest_path, &manifest.labels)?).map_err(wrong)?;
+        let labels = labels::read(&files::verified(&root, &manifest_path, &manifest.labels)?)?;
         Ok(Self { root, manifest, labels, image_spec })
     }
 
@@ -100,12 +99,12 @@ fn require_folder(root: &Path, manifest_path: &Path) -> Result<()> {
 }
 
 /// Reads the version by itself first: a newer schema should be called that, not a list of unknown fields.
-fn check_version(text: &[u8]) -> std::result::Result<(), String> {
+fn check_version(text: &str) -> std::result::Result<(), String> {
     #[derive(serde::Deserialize)]
     struct Version {
         schema_version: u32,
     }
-    let version: Version = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    let version: Version = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if version.schema_version == SCHEMA_VERSION {
         return Ok(());
     }
