@@ -73,7 +73,7 @@ EFFICIENTNET_LITE0 = Classifier(
         width=224,
         height=224,
         fit="center_crop",
-        # The whole shorter side: as accurate on the evaluation pictures as 0.875, and steadier: see export/README.md.
+        # The whole shorter side: fp32 scores move less with the encoding (export/README.md).
         crop_fraction=1.0,
         filter="bilinear_antialias",
         mean=(0.498, 0.498, 0.498),
