@@ -30,6 +30,7 @@ pub(crate) fn start(
 }
 
 fn next(stream: &Stream, captures_end: &Receiver<Infallible>) -> Option<Box<Slot>> {
+    stream.take_turn();
     select_biased! {
         recv(stream.captured()) -> slot => slot.ok(),
         // The last frame may have come between the two looks.
@@ -49,9 +50,14 @@ fn decode(
         Ok(()) => {
             slot.decoded = Instant::now();
             if stream.decode(slot) {
-                let _ = inference.send(StreamWork::Ready(Arc::clone(stream)));
+                if inference.send(StreamWork::Ready(Arc::clone(stream))).is_err() {
+                    stream.pass_turn();
+                }
             }
         }
-        Err(error) => stream.fail(slot, error),
+        Err(error) => {
+            stream.pass_turn();
+            stream.fail(slot, error);
+        }
     }
 }

@@ -51,7 +51,8 @@ impl Camera {
     pub fn open(model: &Model, config: CameraConfig) -> Result<Self> {
         check_top(config.top)?;
         let preprocessor = nearside_vision::Preprocessor::new(*model.image_spec())?;
-        let stream = Stream::new(config, model.info().classes, preprocessor.output_len());
+        let overlap = has_core_to_spare(model.info().threads);
+        let stream = Stream::new(config, model.info().classes, preprocessor.output_len(), overlap);
         let (capture, captures_end) = bounded(1);
         let decode = decode::start(
             Arc::clone(&stream),
@@ -161,6 +162,12 @@ impl fmt::Debug for Camera {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Camera").field("stats", &self.stats()).finish()
     }
+}
+
+/// Whether a frame can be decoded beside the kernels' threads. If not, the two would slow each other down: kernels wait
+/// for their slowest thread, so that a run may take twice as long.
+fn has_core_to_spare(threads: usize) -> bool {
+    std::thread::available_parallelism().is_ok_and(|cores| cores.get() > threads)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

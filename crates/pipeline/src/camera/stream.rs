@@ -32,6 +32,8 @@ pub(crate) struct Stream {
     label_lists: (Sender<Vec<Label>>, Receiver<Vec<Label>>),
     /// `BlockProducer` only: one for each frame that may be on its way.
     tickets: (Sender<()>, Receiver<()>),
+    /// Without a core to spare only: held from before a frame is decoded until it has been classified.
+    turn: Option<(Sender<()>, Receiver<()>)>,
     /// Disconnected when the last event has been put in.
     end: (Mutex<Option<Sender<Infallible>>>, Receiver<Infallible>),
     counts: Counts,
@@ -46,7 +48,8 @@ struct Ready {
 }
 
 impl Stream {
-    pub(crate) fn new(config: CameraConfig, classes: usize, tensor_len: usize) -> Arc<Self> {
+    /// `overlap` is whether a frame may be decoded while another is classified.
+    pub(crate) fn new(config: CameraConfig, classes: usize, tensor_len: usize, overlap: bool) -> Arc<Self> {
         let room = match config.policy {
             Policy::KeepOnlyLatest => 1,
             Policy::BlockProducer => IN_FLIGHT,
@@ -61,6 +64,11 @@ impl Stream {
         }
         // Capacity 1, as waiting on a channel without room allocates.
         let (end, ended) = bounded(1);
+        let turn = (!overlap).then(|| {
+            let turn = bounded(1);
+            let _ = turn.0.send(());
+            turn
+        });
         Arc::new(Self {
             config,
             classes,
@@ -70,6 +78,7 @@ impl Stream {
             slots,
             label_lists: bounded(2 * IN_FLIGHT),
             tickets,
+            turn,
             end: (Mutex::new(Some(end)), ended),
             counts: Counts::default(),
             latencies: Latencies::new(),
@@ -120,6 +129,20 @@ impl Stream {
         self.captured.receiver()
     }
 
+    /// Waits until a frame may be decoded. The newest one is taken only then.
+    pub(crate) fn take_turn(&self) {
+        if let Some((_, turn)) = &self.turn {
+            let _ = turn.recv();
+        }
+    }
+
+    /// The frame that took the turn has been classified, or never will be.
+    pub(crate) fn pass_turn(&self) {
+        if let Some((pass, _)) = &self.turn {
+            let _ = pass.try_send(());
+        }
+    }
+
     /// Hands a tensor to the inference thread. Gives whether that must be told; if not, it takes this one for the older
     /// one that it was told of.
     pub(crate) fn decode(&self, slot: Box<Slot>) -> bool {
@@ -144,7 +167,9 @@ impl Stream {
         let mut labels = self.label_lists.1.try_recv().unwrap_or_default();
         labels.reserve_exact(self.config.top.min(self.classes));
         let started = Instant::now();
-        match classify(&slot.tensor, self.config.top, &mut labels) {
+        let classified = classify(&slot.tensor, self.config.top, &mut labels);
+        self.pass_turn();
+        match classified {
             Ok(inference) => {
                 let timings = FrameTimings {
                     capture: slot.copied - slot.offered,
