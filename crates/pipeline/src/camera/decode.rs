@@ -49,10 +49,8 @@ fn decode(
     match guard("decode", || Ok(preprocessor.run(&buffer.frame(), tensor)?)) {
         Ok(()) => {
             slot.decoded = Instant::now();
-            if stream.decode(slot) {
-                if inference.send(StreamWork::Ready(Arc::clone(stream))).is_err() {
-                    stream.pass_turn();
-                }
+            if stream.decode(slot) && inference.send(StreamWork::Ready(Arc::clone(stream))).is_err() {
+                stream.pass_turn();
             }
         }
         Err(error) => {
