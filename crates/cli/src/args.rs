@@ -70,7 +70,7 @@ pub(crate) struct ModelArgs {
     /// The package's variant; the first that can run here by default
     #[arg(long)]
     variant: Option<String>,
-    /// Threads for the model, 1 to 256; one a performance core by default
+    /// Threads for the model, 1 to 256; by default one a performance core, but one core at least is left free
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     /// Write one JSON document

@@ -10,8 +10,9 @@ use crossbeam_channel::bounded;
 use nearside_runtime::{LoadMode, set_thread_count, thread_count};
 use nearside_vision::{Frame, FrameBuffer, ImageSpec, Photo};
 use std::fmt;
+use std::num::NonZero;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -20,8 +21,8 @@ use std::time::Duration;
 pub struct OpenOptions {
     /// The variant to load; the first that can run here if unset.
     pub variant: Option<String>,
-    /// Threads for kernels, for the whole process: it can only change while no model is open. ExecuTorch's choice if
-    /// unset.
+    /// Threads for kernels, for the whole process: it can only change while no model is open. If unset, one a performance
+    /// core, but one core at least is left to the app.
     pub threads: Option<usize>,
     /// How the program's file is brought into memory.
     pub load_mode: LoadMode,
@@ -86,6 +87,7 @@ impl Model {
     /// what the runtime reports.
     pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let package = Package::open(path)?;
+        DEFAULT_THREADS.call_once(leave_a_core_to_the_app);
         if let Some(threads) = options.threads {
             set_thread_count(threads)?;
         }
@@ -165,6 +167,19 @@ impl Model {
 
     fn links(&self) -> Result<&(ImageQueue, InferenceLinks)> {
         self.shared.links.as_ref().ok_or(Error::Closed("model"))
+    }
+}
+
+static DEFAULT_THREADS: Once = Once::new();
+
+/// ExecuTorch takes every performance core. Where those are all there are, the app's own threads and the camera's then
+/// push kernel threads off their cores, and a run takes as long as the slowest of them.
+fn leave_a_core_to_the_app() {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = thread_count().min(cores.saturating_sub(1).max(1));
+    // Refused only if methods were loaded without this crate: then the number is their owner's choice.
+    if let Err(error) = set_thread_count(threads) {
+        tracing::debug!(%error, "the number of threads stays");
     }
 }
 

@@ -13,7 +13,8 @@ use crate::{Cancellation, Classification, ModelInfo, NearsideError, Photo, Resul
 pub struct OpenOptions {
     /// The variant to load; the first that can run here if unset.
     pub variant: Option<String>,
-    /// Threads for kernels, for the whole process: can only change while no model is open. ExecuTorch's choice if unset.
+    /// Threads for kernels, for the whole process: can only change while no model is open. If unset, one a
+    /// performance core, but one core at least is left to the app.
     pub threads: Option<i32>,
 }
 

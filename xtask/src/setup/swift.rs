@@ -100,8 +100,8 @@ pub(crate) fn ensure(ctx: &Context) -> Result<()> {
     if is_complete(&root) {
         return Ok(());
     }
-    // On another distribution than Debian, the public mirror that Debian names for everybody.
-    let mirror = apt::debian_mirror(distro).unwrap_or_else(|| "http://deb.debian.org/debian".to_owned());
+    // On another distribution than Debian none is given, and debootstrap takes the public one that it knows.
+    let mirror = apt::debian_mirror(distro).unwrap_or_default();
     progress::step(&ctx.cache, "Make a Debian chroot with Swift", |step| make(ctx, step, &root, &mirror))
 }
 
@@ -130,7 +130,7 @@ half=$1 root=$2 suite=$3 mirror=$4
 shift 4
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C PATH=$PATH:/usr/sbin:/sbin
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-debootstrap --variant=minbase --force-check-gpg --keyring="$keyring" "$suite" "$half" "$mirror"
+debootstrap --variant=minbase --force-check-gpg --keyring="$keyring" "$suite" "$half" ${mirror:+"$mirror"}
 echo 'Acquire::Languages "none";' > "$half/etc/apt/apt.conf.d/99no-translations"
 mountpoint -q "$half/proc" || mount -t proc proc "$half/proc"
 chroot "$half" apt-get update

@@ -21,8 +21,8 @@ public final class Model: Sendable {
   ///
   /// - Parameters:
   ///   - variant: The variant to load; the first that can run here if nil.
-  ///   - threads: Threads for kernels, for the whole process: can only change while no model is open. ExecuTorch's
-  ///     choice if nil.
+  ///   - threads: Threads for kernels, for the whole process: can only change while no model is open. If nil, one a
+  ///     performance core, but one core at least is left to the app.
   /// - Throws: `NearsideError.invalidModel` if the package is missing, damaged or none; `.incompatible` or
   ///   `.backendUnavailable` if it can't run in this build; `.outOfMemory`; `.invalidInput` if `variant` or `threads`
   ///   can't be had; `CancellationError`.

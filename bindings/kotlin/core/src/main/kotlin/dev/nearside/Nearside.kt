@@ -9,8 +9,8 @@ object Nearside {
      * a background thread; cancelling the coroutine gives up waiting, and what was loaded is freed.
      *
      * @param variant the variant to load; the first that can run here if null.
-     * @param threads threads for kernels, for the whole process: can only change while no model is open. ExecuTorch's
-     *   choice if null.
+     * @param threads threads for kernels, for the whole process: can only change while no model is open. If null, one a
+     *   performance core, but one core at least is left to the app.
      * @throws NearsideException.InvalidModel if the package is missing, damaged or none.
      * @throws NearsideException.Incompatible if it asks for what this build can't do.
      * @throws NearsideException.BackendUnavailable if a delegate that it needs is not here.
