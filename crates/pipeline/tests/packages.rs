@@ -54,6 +54,8 @@ fn a_whole_package_opens_with_its_facts() {
     assert_eq!((info.input_width, info.input_height), (32, 32));
     assert_eq!(info.delegates, ["XnnpackBackend"]);
     assert!(info.planned_bytes > 0);
+    let cores = std::thread::available_parallelism().unwrap().get();
+    assert!((1..cores.max(2)).contains(&info.threads), "{} of {cores} cores", info.threads);
 }
 
 #[test]
