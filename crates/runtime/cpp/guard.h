@@ -15,8 +15,8 @@ constexpr uint32_t kAborted = 0xffffffff;
 struct Aborted : std::exception {};
 
 /// Runs `work`, which gives an error code. What ExecuTorch would abort for becomes `kAborted`: damaged programs must not
-/// take the app with them. Frames of its library are unwound without running destructors (it is built without
-/// exceptions), so what was being used leaks and must not be used again.
+/// take the app with them. Its library need not be built to be unwound, so destructors may not run: what was being used may leak and
+/// must not be used again.
 template <typename Work>
 uint32_t guarded(Work&& work) noexcept {
   try {

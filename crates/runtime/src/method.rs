@@ -103,17 +103,20 @@ impl Method {
                 )
             };
             if code != 0 {
-                return Err(failed(format!("bind input {index} of method `{}`", self.meta.name), code));
+                return Err(self.broken_off(format!("bind input {index} of"), code));
             }
         }
         match self.method.pin_mut().execute() {
             0 => Ok(Outputs { method: &self.method, name: &self.meta.name }),
-            code => {
-                let error = failed(format!("run method `{}`", self.meta.name), code);
-                self.poisoned = matches!(error, Error::ExecuTorch { code: Code::Aborted, .. });
-                Err(error)
-            }
+            code => Err(self.broken_off("run".into(), code)),
         }
+    }
+
+    /// The error for `code`. After an abort the method is in no known state.
+    fn broken_off(&mut self, action: String, code: u32) -> Error {
+        let error = failed(format!("{action} method `{}`", self.meta.name), code);
+        self.poisoned = matches!(error, Error::ExecuTorch { code: Code::Aborted, .. });
+        error
     }
 }
 

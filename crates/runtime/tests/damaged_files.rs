@@ -4,7 +4,7 @@
 mod common;
 
 use common::path;
-use nearside_runtime::{Code, Error, LoadMode, Program};
+use nearside_runtime::{Code, Error, LoadMode, Program, TensorRef};
 use std::io::Write;
 
 const MODES: [LoadMode; 3] = [LoadMode::Mmap, LoadMode::File, LoadMode::Bytes];
@@ -105,4 +105,18 @@ fn what_executorch_would_abort_for_is_an_error() {
     bytes[1035] = 1;
     let error = Program::from_bytes(bytes).and_then(|program| program.method_meta("forward")).unwrap_err();
     assert!(matches!(error, Error::ExecuTorch { code: Code::Aborted, .. }), "{error}");
+}
+
+#[test]
+fn a_method_that_was_broken_off_is_not_run_again() {
+    // An operator's list argument that points at another value.
+    let mut bytes = std::fs::read(path("tiny-classifier.nearside/xnnpack-fp32.pte")).unwrap();
+    bytes[1260] ^= 1;
+    let mut method = Program::from_bytes(bytes).unwrap().load_method("forward").unwrap();
+    let pixels = vec![0.0f32; 3 * 32 * 32];
+    let input = TensorRef::new(&pixels, &[1, 3, 32, 32]).unwrap();
+    let Err(error) = method.execute(&[input]) else { panic!("was run") };
+    assert!(matches!(error, Error::ExecuTorch { code: Code::Aborted, .. }), "{error}");
+    let Err(error) = method.execute(&[input]) else { panic!("was run again") };
+    assert!(matches!(error, Error::Poisoned { .. }), "{error}");
 }

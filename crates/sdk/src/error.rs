@@ -170,7 +170,9 @@ fn runtime_kind(error: &RuntimeError) -> Kind {
             Code::MemoryAllocationFailed | Code::OutOfResources | Code::DelegateMemoryAllocationFailed => {
                 OUT_OF_MEMORY
             }
-            Code::InvalidProgram | Code::InvalidExternalData | Code::AccessFailed => INVALID_MODEL,
+            Code::InvalidProgram | Code::InvalidExternalData | Code::AccessFailed | Code::Aborted => {
+                INVALID_MODEL
+            }
             Code::NotSupported
             | Code::NotImplemented
             | Code::OperatorMissing
