@@ -5,6 +5,7 @@ mod cache;
 mod demo;
 mod lint;
 mod progress;
+mod schema;
 mod setup;
 mod test;
 
@@ -23,6 +24,7 @@ Usage: cargo xtask COMMAND
        [--lint]              also run `lint`
   lint                       check formats and lints of every language
   bindgen                    build the library and generate the Kotlin and Swift bindings
+  schema                     generate the readers of ExecuTorch's files from its schemas
   setup [--only PART,...]    install and fetch what is missing
                              (parts: compiler, executorch, python, kotlin, swift)
         [--update-locks]     resolve Maven artefacts anew and write bindings/kotlin/maven.lock
@@ -64,6 +66,10 @@ fn run() -> Result<ExitCode> {
             no_more(args)?;
             setup::require(&ctx, &Part::DEMO)?;
             bindgen::run(&ctx)?;
+        }
+        "schema" => {
+            no_more(args)?;
+            schema::run(&ctx)?;
         }
         "swift" => return swift(&ctx, args),
         _ => bail!("no such command: {command}\n\n{HELP}"),

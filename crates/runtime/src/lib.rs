@@ -21,6 +21,7 @@ mod metadata;
 mod method;
 mod program;
 mod registry;
+mod schema;
 mod tensor;
 mod threads;
 
