@@ -12,6 +12,19 @@ pub(crate) struct Install {
     pub(crate) lib: PathBuf,
 }
 
+/// What the libraries were built with (share/cmake/executorch-config.cmake); layouts depend on them.
+pub(crate) const DEFINES: [&str; 3] =
+    ["C10_USING_CUSTOM_GENERATED_MACROS", "ET_EVENT_TRACER_ENABLED", "ET_USE_THREADPOOL"];
+
+impl Install {
+    /// The compiler's flags for the headers. As system headers: their warnings are not ours to mend.
+    pub(crate) fn include_flags(&self) -> [String; 4] {
+        let c10 = self.include.join("executorch/runtime/core/portable_type/c10");
+        let isystem = || "-isystem".to_owned();
+        [isystem(), self.include.display().to_string(), isystem(), c10.display().to_string()]
+    }
+}
+
 /// `EXECUTORCH_DIR` if set, else the folder into which `cargo xtask setup` unpacks.
 pub(crate) fn executorch() -> Result<Install, String> {
     for name in ["EXECUTORCH_DIR", "NEARSIDE_CACHE", "XDG_CACHE_HOME"] {

@@ -1,6 +1,6 @@
 //! Compiles the bridge and links ExecuTorch's libraries.
 
-use crate::find::Install;
+use crate::find::{self, Install};
 use std::path::Path;
 
 /// Kernel and delegate libraries register themselves when loaded. `cpp/keep.cc` refers to a symbol of each so that
@@ -17,22 +17,14 @@ const SOURCES: [&str; 6] = ["keep.cc", "log.cc", "method.cc", "program.cc", "reg
 
 pub(crate) fn bridge_and_libraries(install: &Install) {
     let mut build = cxx_build::bridge("src/bridge.rs");
-    build
-        .files(SOURCES.map(|file| Path::new("cpp").join(file)))
-        .include("cpp")
-        // As system headers: their warnings are not ours to mend.
-        .flag("-isystem")
-        .flag(install.include.display().to_string())
-        .flag("-isystem")
-        .flag(install.include.join("executorch/runtime/core/portable_type/c10").display().to_string())
-        // What the libraries were built with (share/cmake/executorch-config.cmake); layouts depend on them.
-        .define("C10_USING_CUSTOM_GENERATED_MACROS", None)
-        .define("ET_EVENT_TRACER_ENABLED", None)
-        .define("ET_USE_THREADPOOL", None)
-        .flag_if_supported("-Wno-deprecated-declarations")
-        .std("c++17")
-        .opt_level(2)
-        .debug(false);
+    build.files(SOURCES.map(|file| Path::new("cpp").join(file))).include("cpp");
+    for flag in install.include_flags() {
+        build.flag(flag);
+    }
+    for define in find::DEFINES {
+        build.define(define, None);
+    }
+    build.flag_if_supported("-Wno-deprecated-declarations").std("c++17").opt_level(2).debug(false);
     build.compile("nearside_executorch_bridge");
 
     println!("cargo:rustc-link-search=native={}", install.lib.display());
