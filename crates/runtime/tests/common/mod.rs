@@ -1,16 +1,65 @@
 //! The exporter's fixtures: small programs with inputs and the outputs that eager PyTorch gave.
 #![allow(dead_code, missing_docs, unreachable_pub)] // each test binary uses a part
 
+pub mod values;
+
 use nearside_runtime::{Method, TensorRef};
 use serde::Deserialize;
 use std::path::PathBuf;
 
+/// `fixtures.json`: see `nearside_export.fixtures.expected`.
 #[derive(Deserialize)]
 pub struct Fixtures {
-    pub cases: Vec<Case>,
+    pub cases: Vec<AnyCase>,
+    pub sequences: Vec<Sequence>,
+}
+
+/// One call that depends on nothing before it.
+#[derive(Deserialize)]
+pub struct AnyCase {
+    pub file: String,
+    /// `.ptd` files that the program's weights are in.
+    #[serde(default)]
+    pub data: Vec<String>,
+    #[serde(flatten)]
+    pub call: Call,
+}
+
+/// Calls that build on the state that those before left behind.
+#[derive(Deserialize)]
+pub struct Sequence {
+    pub file: String,
+    pub calls: Vec<Call>,
 }
 
 #[derive(Deserialize)]
+pub struct Call {
+    pub method: String,
+    pub inputs: Vec<AnyValue>,
+    pub outputs: Vec<AnyValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum AnyValue {
+    /// `values` are in row-major order; a bool element is 0 or 1.
+    Tensor {
+        dtype: String,
+        shape: Vec<i32>,
+        values: Vec<f64>,
+    },
+    Int {
+        int: i64,
+    },
+    Double {
+        double: f64,
+    },
+    Bool {
+        bool: bool,
+    },
+}
+
+/// A case whose inputs and outputs are f32 tensors and whose program is one file.
 pub struct Case {
     pub file: String,
     pub method: String,
@@ -18,7 +67,6 @@ pub struct Case {
     pub outputs: Vec<Tensor>,
 }
 
-#[derive(Deserialize)]
 pub struct Tensor {
     pub shape: Vec<i32>,
     pub values: Vec<f32>,
@@ -28,17 +76,46 @@ impl Tensor {
     pub fn as_ref(&self) -> TensorRef<'_> {
         TensorRef::new(&self.values, &self.shape).unwrap()
     }
+
+    /// `None` for anything but an f32 tensor.
+    fn of(value: &AnyValue) -> Option<Self> {
+        match value {
+            AnyValue::Tensor { dtype, shape, values } if dtype == "f32" => Some(Self {
+                shape: shape.clone(),
+                values: values.iter().map(|&value| value as f32).collect(),
+            }),
+            _ => None,
+        }
+    }
 }
 
 pub fn path(file: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models/fixtures").join(file)
 }
 
-pub fn cases() -> Vec<Case> {
+pub fn fixtures() -> Fixtures {
     let text = std::fs::read_to_string(path("fixtures.json")).unwrap();
-    let fixtures: Fixtures = serde_json::from_str(&text).unwrap();
-    assert!(fixtures.cases.len() >= 3);
-    fixtures.cases
+    serde_json::from_str(&text).unwrap()
+}
+
+pub fn cases() -> Vec<Case> {
+    let tensors = |values: &[AnyValue]| values.iter().map(Tensor::of).collect::<Option<Vec<_>>>();
+    let cases: Vec<_> = fixtures()
+        .cases
+        .into_iter()
+        .filter(|case| case.data.is_empty())
+        .filter_map(|AnyCase { file, call, .. }| {
+            let (inputs, outputs) = (tensors(&call.inputs)?, tensors(&call.outputs)?);
+            Some(Case { file, method: call.method, inputs, outputs })
+        })
+        .collect();
+    assert!(cases.len() >= 3);
+    cases
+}
+
+pub fn sequence(file: &str) -> Sequence {
+    let mut sequences = fixtures().sequences.into_iter();
+    sequences.find(|sequence| sequence.file == file).unwrap()
 }
 
 pub fn assert_gives_eagers_outputs(method: &mut Method, case: &Case) {
