@@ -79,7 +79,7 @@ fn program(program: &Program, variant: Option<String>) -> Result<ProgramDocument
     let available = |name: &str| linked.iter().any(|delegate| delegate.name == name && delegate.available);
     let method = |name: &String| -> Result<MethodDocument> {
         let MethodMeta { name, inputs, outputs, planned_bytes, delegates, instructions } =
-            program.method_meta(name)?;
+            program.method_meta(name)?.clone();
         Ok(MethodDocument {
             name,
             inputs: inputs.iter().map(value).collect(),

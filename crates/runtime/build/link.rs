@@ -13,7 +13,8 @@ const LIBRARIES: [&str; 5] = [
     "executorch_backend_xnnpack",
 ];
 
-const SOURCES: [&str; 6] = ["keep.cc", "log.cc", "method.cc", "program.cc", "registry.cc", "threads.cc"];
+const SOURCES: [&str; 8] =
+    ["data_map.cc", "keep.cc", "loader.cc", "log.cc", "method.cc", "program.cc", "registry.cc", "threads.cc"];
 
 pub(crate) fn bridge_and_libraries(install: &Install) {
     let mut build = cxx_build::bridge("src/bridge.rs");

@@ -1,6 +1,7 @@
 #pragma once
 
 // Everything that the bridge's Rust side declares.
+#include "data_map.h"
 #include "log.h"
 #include "method.h"
 #include "program.h"

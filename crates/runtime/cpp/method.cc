@@ -33,15 +33,33 @@ Method::Method(rust::Slice<const ArenaSpan> arenas)
       planned_(Span<Span<uint8_t>>(arenas_.data(), arenas_.size())),
       memory_(&method_allocator_, &planned_) {}
 
-uint32_t Method::load(const Program& program, const std::string& name) {
+uint32_t Method::load(const Program& program, const std::string& name, const DataMap* data) {
   return guarded([&] {
-    auto method = program.get().load_method(name.c_str(), &memory_);
-    if (method.ok()) {
-      method_.emplace(std::move(method.get()));
-      shapes_.resize(method_->inputs_size());
+    auto method = program.get().load_method(name.c_str(), &memory_, /*event_tracer=*/nullptr, data);
+    if (!method.ok()) {
+      return method.error();
     }
-    return method.error();
+    method_.emplace(std::move(method.get()));
+    shapes_.resize(method_->inputs_size());
+    return set_fixed_inputs();
   });
+}
+
+/// Inputs that are no tensors have the value that they were exported with; ExecuTorch takes no other.
+Error Method::set_fixed_inputs() {
+  for (size_t i = 0; i < method_->inputs_size(); i++) {
+    const EValue value = method_->get_input(i);
+    if (!value.isTensor()) {
+      if (Error error = method_->set_input(value, i); error != Error::Ok) {
+        return error;
+      }
+    }
+  }
+  return Error::Ok;
+}
+
+uint32_t Method::place_output(size_t index, uint8_t* data, size_t bytes) {
+  return guarded([&] { return method_->set_output_data_ptr(data, bytes, index); });
 }
 
 uint32_t Method::bind_tensor(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "data_map.h"
 #include "program.h"
 
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
@@ -20,7 +21,10 @@ class Method {
  public:
   explicit Method(rust::Slice<const ArenaSpan> arenas);
 
-  uint32_t load(const Program& program, const std::string& name);
+  /// `data` may be null; else it must outlive the method.
+  uint32_t load(const Program& program, const std::string& name, const DataMap* data);
+  /// Gives an output that is not memory planned a place of its own.
+  uint32_t place_output(size_t index, uint8_t* data, size_t bytes);
   /// `data` must stay valid until `execute` returns: an input that is not memory planned is aliased.
   uint32_t bind_tensor(
       size_t index, int8_t dtype, rust::Slice<const int32_t> sizes, rust::Slice<const uint8_t> dim_order,
@@ -31,6 +35,8 @@ class Method {
 
  private:
   static constexpr size_t kMaxDims = 16; // kTensorDimensionLimit of ExecuTorch
+
+  executorch::runtime::Error set_fixed_inputs();
 
   struct Shape {
     std::array<int32_t, kMaxDims> sizes{};

@@ -4,25 +4,6 @@
 
 #[cxx::bridge(namespace = "nearside")]
 pub(crate) mod ffi {
-    /// An input or output of a method as its file describes it.
-    struct ValueFacts {
-        tag: u32,
-        name: String,
-        dtype: i8,
-        sizes: Vec<i32>,
-        dim_order: Vec<u8>,
-        bytes: usize,
-        memory_planned: bool,
-    }
-
-    struct MethodFacts {
-        inputs: Vec<ValueFacts>,
-        outputs: Vec<ValueFacts>,
-        planned_bytes: Vec<i64>,
-        backends: Vec<String>,
-        instructions: usize,
-    }
-
     /// One planned arena, owned by the Rust side.
     struct ArenaSpan {
         data: *mut u8,
@@ -53,20 +34,42 @@ pub(crate) mod ffi {
         fn logged_errors() -> String;
 
         type Program;
-        fn open_mapped(path: &CxxString, code: &mut u32) -> UniquePtr<Program>;
         fn open_file(path: &CxxString, code: &mut u32) -> UniquePtr<Program>;
         /// # Safety
-        /// `bytes` must outlive the program and every method loaded from it.
-        unsafe fn open_bytes(bytes: &[u8], code: &mut u32) -> UniquePtr<Program>;
-        fn method_count(self: &Program) -> usize;
-        fn method_name(self: &Program, index: usize) -> String;
-        fn method_facts(self: &Program, name: &CxxString, facts: &mut MethodFacts) -> u32;
+        /// `bytes` must outlive the program and every method loaded from it. `droppable`: they map a file.
+        unsafe fn open_bytes(bytes: &[u8], droppable: bool, code: &mut u32) -> UniquePtr<Program>;
+
+        type DataMap;
+        fn new_data_map() -> UniquePtr<DataMap>;
+        /// # Safety
+        /// The slices must outlive the map. Keys must be added in order. `droppable`: `data` maps a file.
+        #[allow(clippy::too_many_arguments)]
+        unsafe fn add(
+            self: Pin<&mut DataMap>,
+            key: &str,
+            data: &[u8],
+            droppable: bool,
+            is_tensor: bool,
+            dtype: i8,
+            sizes: &[i32],
+            dim_order: &[u8],
+        );
 
         type Method;
         /// # Safety
         /// The arenas must outlive the method and be touched by nothing else.
         unsafe fn new_method(arenas: &[ArenaSpan]) -> UniquePtr<Method>;
-        fn load(self: Pin<&mut Method>, program: &Program, name: &CxxString) -> u32;
+        /// # Safety
+        /// `data` is null or outlives the method.
+        unsafe fn load(
+            self: Pin<&mut Method>,
+            program: &Program,
+            name: &CxxString,
+            data: *const DataMap,
+        ) -> u32;
+        /// # Safety
+        /// `data` must have the bytes and outlive the method.
+        unsafe fn place_output(self: Pin<&mut Method>, index: usize, data: *mut u8, bytes: usize) -> u32;
         /// # Safety
         /// `data` must hold the tensor and stay valid until `execute` has returned.
         unsafe fn bind_tensor(

@@ -27,6 +27,22 @@ pub enum Error {
         /// What was found in place of one.
         reason: String,
     },
+    /// The file is not an ExecuTorch data file.
+    #[error("{name} is not an ExecuTorch data file: {reason}")]
+    NotDataFile {
+        /// The file, or `data file` for bytes.
+        name: String,
+        /// What was found in place of one.
+        reason: String,
+    },
+    /// The file contradicts itself, or asks for what this version can't do.
+    #[error("{name} can't be used: {reason}")]
+    Damaged {
+        /// The file, or `program` for bytes.
+        name: String,
+        /// What is wrong, and where.
+        reason: String,
+    },
     /// The file is shorter than it says it is.
     #[error("{name} is cut short: its header speaks of {needed} bytes, it has {found}")]
     Truncated {
@@ -63,6 +79,14 @@ pub enum Error {
         /// The delegate's id.
         delegate: String,
     },
+    /// Two data files have data of the same name.
+    #[error("`{key}` is both in {} and in {}", .files[0], .files[1])]
+    DuplicateData {
+        /// The name.
+        key: String,
+        /// The two files.
+        files: [String; 2],
+    },
     /// The planned memory could not be had.
     #[error("cannot allocate {bytes} bytes of planned memory for method `{method}`")]
     OutOfMemory {
@@ -80,16 +104,6 @@ pub enum Error {
         expected: usize,
         /// Inputs given.
         found: usize,
-    },
-    /// The input is not a tensor in the program.
-    #[error("input {index} of method `{method}` is a {kind}; only tensors can be given")]
-    InputKind {
-        /// The method.
-        method: String,
-        /// The input.
-        index: usize,
-        /// ExecuTorch's name for what it is.
-        kind: &'static str,
     },
     /// The element type of an input is wrong.
     #[error("input {index} of method `{method}` takes {expected}, {found} was given")]
@@ -189,15 +203,17 @@ impl Error {
             Self::NotAProgram { .. } => {
                 "give a .pte file made by ExecuTorch's exporter (nearside-export makes one)"
             }
+            Self::NotDataFile { .. } => "give a .ptd file made by ExecuTorch's exporter",
+            Self::Damaged { .. } => DAMAGED,
             Self::Truncated { .. } => "copy or download the file again: it is incomplete",
             Self::NoSuchMethod { .. } => "use one of the methods listed",
             Self::DelegateMissing { .. } => {
                 "choose a variant for a linked delegate, or link the delegate's library"
             }
             Self::DelegateUnavailable { .. } => "choose a variant for another delegate, such as XNNPACK",
+            Self::DuplicateData { .. } => "give only the data files that belong to the program",
             Self::OutOfMemory { .. } => "free memory, or choose a smaller variant",
             Self::InputCount { .. }
-            | Self::InputKind { .. }
             | Self::InputType { .. }
             | Self::InputShape { .. }
             | Self::TensorLength { .. } => "match the method's metadata (`nearside inspect` shows it)",
@@ -281,9 +297,7 @@ impl Code {
             Self::MemoryAllocationFailed | Self::OutOfResources | Self::DelegateMemoryAllocationFailed => {
                 "free memory, or choose a smaller variant"
             }
-            Self::InvalidProgram | Self::InvalidExternalData | Self::Aborted => {
-                "the file is damaged or of another ExecuTorch version: copy it again or export it with the version of this build"
-            }
+            Self::InvalidProgram | Self::InvalidExternalData | Self::Aborted => DAMAGED,
             Self::AccessFailed => "check that the file may be read and is complete",
             Self::DelegateInvalidCompatibility | Self::DelegateInvalidHandle => {
                 "export the model again for the delegate's version on this device"
@@ -303,6 +317,8 @@ impl fmt::Display for Code {
         }
     }
 }
+
+const DAMAGED: &str = "the file is damaged or of another ExecuTorch version: copy it again or export it with the version of this build";
 
 fn list(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }

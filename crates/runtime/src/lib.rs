@@ -15,7 +15,8 @@
 
 mod bridge;
 mod error;
-mod header;
+mod external;
+pub mod file;
 mod memory;
 mod metadata;
 mod method;

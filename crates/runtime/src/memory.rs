@@ -1,15 +1,20 @@
 //! Planned arenas: the memory that a method's plan lays tensors out in.
 
+use crate::bridge::ffi;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
 /// A cache line, and the alignment that vector kernels like; ExecuTorch's plan asks for 16.
 const ALIGN: usize = 64;
 
+/// XNNPACK's kernels read, but never use, up to so many bytes past the end of a tensor (`XNN_EXTRA_BYTES`).
+const SLACK: usize = 128;
+
 /// One planned arena: zeroed, aligned, of fixed size, freed on drop.
 #[derive(Debug)]
 pub(crate) struct Arena {
     data: NonNull<u8>,
+    bytes: usize,
     layout: Option<Layout>,
 }
 
@@ -17,20 +22,16 @@ impl Arena {
     /// `None` if the memory can't be had.
     pub(crate) fn new(bytes: usize) -> Option<Self> {
         if bytes == 0 {
-            return Some(Self { data: NonNull::dangling(), layout: None });
+            return Some(Self { data: NonNull::dangling(), bytes, layout: None });
         }
-        let layout = Layout::from_size_align(bytes, ALIGN).ok()?;
+        let layout = Layout::from_size_align(bytes.checked_add(SLACK)?, ALIGN).ok()?;
         // SAFETY: the size is not zero.
         let data = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Self { data, layout: Some(layout) })
+        Some(Self { data, bytes, layout: Some(layout) })
     }
 
-    pub(crate) fn as_ptr(&self) -> *mut u8 {
-        self.data.as_ptr()
-    }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.layout.map_or(0, |layout| layout.size())
+    pub(crate) fn span(&self) -> ffi::ArenaSpan {
+        ffi::ArenaSpan { data: self.data.as_ptr(), bytes: self.bytes }
     }
 }
 

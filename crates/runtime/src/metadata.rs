@@ -1,6 +1,6 @@
-//! What a program's file says of a method, without loading it.
+//! What a program's file says of a method: what goes in, what comes out, what it needs.
 
-use crate::bridge::ffi;
+use crate::file::{FileTensor, FileValue, Instruction, MethodFile, Storage};
 use crate::tensor::DType;
 
 /// A method's inputs, outputs, memory and delegates.
@@ -21,19 +21,24 @@ pub struct MethodMeta {
 }
 
 impl MethodMeta {
-    pub(crate) fn new(name: &str, facts: ffi::MethodFacts) -> Self {
+    pub(crate) fn new(method: &MethodFile) -> Self {
+        let values =
+            |indices: &[usize]| indices.iter().map(|&at| ValueMeta::new(&method.values[at])).collect();
+        let mut delegates: Vec<String> = Vec::new();
+        for step in &method.instructions {
+            let Instruction::Delegate { delegate, .. } = step else { continue };
+            let id = &method.delegates[*delegate].id;
+            if !delegates.contains(id) {
+                delegates.push(id.clone());
+            }
+        }
         Self {
-            name: name.to_owned(),
-            inputs: facts.inputs.into_iter().map(ValueMeta::new).collect(),
-            outputs: facts.outputs.into_iter().map(ValueMeta::new).collect(),
-            // A negative size is nonsense; as the largest number it is refused when it is asked for.
-            planned_bytes: facts
-                .planned_bytes
-                .into_iter()
-                .map(|b| u64::try_from(b).unwrap_or(u64::MAX))
-                .collect(),
-            delegates: facts.backends,
-            instructions: facts.instructions,
+            name: method.name.clone(),
+            inputs: values(&method.inputs),
+            outputs: values(&method.outputs),
+            planned_bytes: method.planned_bytes.clone(),
+            delegates,
+            instructions: method.instructions.len(),
         }
     }
 }
@@ -43,23 +48,13 @@ impl MethodMeta {
 pub enum ValueMeta {
     /// A tensor.
     Tensor(TensorMeta),
-    /// Anything else, by ExecuTorch's name of its kind.
+    /// Anything else, by ExecuTorch's name of its kind. As an input it has the value that it was exported with.
     Other(&'static str),
 }
 
 impl ValueMeta {
-    fn new(facts: ffi::ValueFacts) -> Self {
-        if facts.tag != tag::TENSOR {
-            return Self::Other(tag::name(facts.tag));
-        }
-        Self::Tensor(TensorMeta {
-            name: facts.name,
-            dtype: DType::from_raw(facts.dtype),
-            sizes: facts.sizes,
-            dim_order: facts.dim_order,
-            bytes: facts.bytes,
-            memory_planned: facts.memory_planned,
-        })
+    fn new(value: &FileValue) -> Self {
+        value.as_tensor().map_or(Self::Other(value.kind()), |tensor| Self::Tensor(TensorMeta::new(tensor)))
     }
 
     /// The tensor, if it is one.
@@ -86,6 +81,20 @@ pub struct TensorMeta {
     pub bytes: usize,
     /// Whether it lives in a planned arena. An input that does not is used in place, one that does is copied in.
     pub memory_planned: bool,
+}
+
+impl TensorMeta {
+    fn new(tensor: &FileTensor) -> Self {
+        Self {
+            name: tensor.name.clone().unwrap_or_default(),
+            dtype: tensor.dtype,
+            sizes: tensor.sizes.clone(),
+            dim_order: tensor.dim_order.clone(),
+            // Checked to fit when it was read.
+            bytes: tensor.bytes as usize,
+            memory_planned: matches!(tensor.storage, Storage::Planned { .. }),
+        }
+    }
 }
 
 /// ExecuTorch's value tags (runtime/core/tag.h of 1.5.1).

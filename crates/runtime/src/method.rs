@@ -2,6 +2,8 @@
 
 use crate::bridge::ffi;
 use crate::error::{Code, Error, Result};
+use crate::external::ExternalData;
+use crate::file::{MethodFile, Storage};
 use crate::memory::Arena;
 use crate::metadata::{MethodMeta, TensorMeta, ValueMeta, tag};
 use crate::program::{Program, failed};
@@ -18,6 +20,8 @@ pub struct Method {
     _arenas: Vec<Arena>,
     program: Program,
     meta: MethodMeta,
+    /// The inputs that are tensors, by their index among all.
+    tensors: Vec<usize>,
     poisoned: bool,
     _pool: PoolUse,
 }
@@ -26,36 +30,40 @@ pub struct Method {
 unsafe impl Send for Method {}
 
 impl Method {
-    pub(crate) fn load(program: &Program, meta: MethodMeta) -> Result<Self> {
+    pub(crate) fn load(program: &Program, meta: MethodMeta, file: &MethodFile) -> Result<Self> {
         require_delegates(&meta)?;
-        let arenas = meta
-            .planned_bytes
-            .iter()
-            .map(|&bytes| {
-                let arena = usize::try_from(bytes).ok().and_then(Arena::new);
-                arena.ok_or_else(|| Error::OutOfMemory { method: meta.name.clone(), bytes })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let spans: Vec<_> = arenas
-            .iter()
-            .map(|arena| ffi::ArenaSpan { data: arena.as_ptr(), bytes: arena.bytes() })
-            .collect();
+        let opened = program.ffi()?;
+        let arena = |bytes: u64| {
+            let arena = usize::try_from(bytes).ok().and_then(Arena::new);
+            arena.ok_or_else(|| Error::OutOfMemory { method: meta.name.clone(), bytes })
+        };
+        let mut arenas = meta.planned_bytes.iter().map(|&bytes| arena(bytes)).collect::<Result<Vec<_>>>()?;
+        let spans: Vec<_> = arenas.iter().map(Arena::span).collect();
         let pool = PoolUse::new();
         ffi::start_log();
+        let failed = |code| failed(format!("load method `{}` of {}", meta.name, program.name()), code);
+        let data = program.external().map_or(std::ptr::null(), ExternalData::map);
         // SAFETY: the arenas are kept beside the method and dropped after it; nothing else touches them.
         let mut method = unsafe { ffi::new_method(&spans) };
         cxx::let_cxx_string!(name = &meta.name);
-        match method.pin_mut().load(program.ffi(), &name) {
-            0 => Ok(Self {
-                method,
-                _arenas: arenas,
-                program: program.clone(),
-                meta,
-                poisoned: false,
-                _pool: pool,
-            }),
-            code => Err(failed(format!("load method `{}` of {}", meta.name, program.name()), code)),
+        // SAFETY: the data is kept by the program, which is kept beside the method.
+        match unsafe { method.pin_mut().load(opened, &name, data) } {
+            0 => {}
+            code => return Err(failed(code)),
         }
+        for (index, bytes) in unplaced_outputs(file) {
+            let place = arena(bytes)?;
+            let span = place.span();
+            // SAFETY: the place is kept with the other arenas.
+            match unsafe { method.pin_mut().place_output(index, span.data, span.bytes) } {
+                0 => arenas.push(place),
+                code => return Err(failed(code)),
+            }
+        }
+        let is_tensor = |at: &usize| meta.inputs[*at].as_tensor().is_some();
+        let tensors = (0..meta.inputs.len()).filter(is_tensor).collect();
+        let program = program.clone();
+        Ok(Self { method, _arenas: arenas, program, meta, tensors, poisoned: false, _pool: pool })
     }
 
     /// The method's metadata.
@@ -68,31 +76,32 @@ impl Method {
         &self.program
     }
 
-    /// Runs the method on `inputs`, one tensor for each input in order, and gives its outputs.
+    /// Runs the method on `inputs`, one for each input that is a tensor, in order, and gives its outputs.
     ///
     /// Inputs that are not memory planned are read in place, others are copied into their arena. Nothing of ours is
     /// allocated, unless it fails.
     ///
     /// # Errors
-    /// [`Error::InputCount`], [`Error::InputType`], [`Error::InputShape`] or [`Error::InputKind`] if `inputs` do not
-    /// match the metadata; [`Error::ExecuTorch`] if a kernel or delegate fails. The method can be run again after any,
-    /// but for [`Code::Aborted`]: [`Error::Poisoned`] from then on.
-    pub fn execute(&mut self, inputs: &[TensorRef<'_>]) -> Result<Outputs<'_>> {
+    /// [`Error::InputCount`], [`Error::InputType`] or [`Error::InputShape`] if `inputs` do not match the metadata;
+    /// [`Error::ExecuTorch`] if a kernel or delegate fails. The method can be run again after any, but for
+    /// [`Code::Aborted`]: [`Error::Poisoned`] from then on.
+    pub fn execute<'a>(&'a mut self, inputs: &[TensorRef<'a>]) -> Result<Outputs<'a>> {
         if self.poisoned {
             return Err(Error::Poisoned { method: self.meta.name.clone() });
         }
-        if inputs.len() != self.meta.inputs.len() {
+        if inputs.len() != self.tensors.len() {
             return Err(Error::InputCount {
                 method: self.meta.name.clone(),
-                expected: self.meta.inputs.len(),
+                expected: self.tensors.len(),
                 found: inputs.len(),
             });
         }
         ffi::start_log();
-        for (index, (input, expected)) in inputs.iter().zip(&self.meta.inputs).enumerate() {
-            let expected = check_input(&self.meta.name, index, input, expected)?;
-            // SAFETY: the data has the bytes that shape and type ask for (`TensorRef::new`) and is borrowed until
-            // this function returns, which is after `execute`.
+        for (&index, input) in self.tensors.iter().zip(inputs) {
+            let ValueMeta::Tensor(expected) = &self.meta.inputs[index] else { continue };
+            check_input(&self.meta.name, index, input, expected)?;
+            // SAFETY: the data has the bytes that shape and type ask for (`TensorRef::new`) and is borrowed for as long
+            // as the outputs are, which is until after `execute`.
             let code = unsafe {
                 self.method.pin_mut().bind_tensor(
                     index,
@@ -228,17 +237,8 @@ fn require_delegates(meta: &MethodMeta) -> Result<()> {
     Ok(())
 }
 
-fn check_input<'a>(
-    method: &str,
-    index: usize,
-    input: &TensorRef<'_>,
-    expected: &'a ValueMeta,
-) -> Result<&'a TensorMeta> {
+fn check_input(method: &str, index: usize, input: &TensorRef<'_>, expected: &TensorMeta) -> Result<()> {
     let method = || method.to_owned();
-    let expected = match expected {
-        ValueMeta::Tensor(tensor) => tensor,
-        ValueMeta::Other(kind) => return Err(Error::InputKind { method: method(), index, kind }),
-    };
     if expected.dtype != input.dtype {
         return Err(Error::InputType {
             method: method(),
@@ -257,5 +257,14 @@ fn check_input<'a>(
             found: input.sizes.to_vec(),
         });
     }
-    Ok(expected)
+    Ok(())
+}
+
+/// Outputs that the exporter left without a place, with their bytes. One that is an input too shares its memory.
+fn unplaced_outputs(file: &MethodFile) -> impl Iterator<Item = (usize, u64)> + '_ {
+    file.outputs.iter().enumerate().filter_map(|(index, &at)| {
+        let tensor = file.values[at].as_tensor()?;
+        let unplaced = tensor.storage == Storage::Caller && !file.inputs.contains(&at);
+        unplaced.then_some((index, tensor.bytes))
+    })
 }

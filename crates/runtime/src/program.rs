@@ -2,21 +2,22 @@
 
 use crate::bridge::ffi;
 use crate::error::{Code, Error, Result};
-use crate::header;
+use crate::external::ExternalData;
+use crate::file::{DataFile, ProgramFile, Source};
 use crate::metadata::MethodMeta;
 use crate::method::Method;
 use cxx::UniquePtr;
 use std::fmt;
 use std::fs::File;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// How a program's file is brought into memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LoadMode {
-    /// Mapped: pages come in when they are touched and can be dropped again. The default.
+    /// Mapped: pages come in when they are touched and can be dropped again. The default. The file must not be
+    /// shortened while it is in use.
     #[default]
     Mmap,
     /// Read segment by segment into memory of its own.
@@ -29,51 +30,48 @@ pub enum LoadMode {
 #[derive(Clone)]
 pub struct Program {
     inner: Arc<Inner>,
+    external: Option<Arc<ExternalData>>,
 }
 
 struct Inner {
     name: String,
+    methods: Vec<MethodMeta>,
     method_names: Vec<String>,
-    program: UniquePtr<ffi::Program>,
-    /// What the program reads from in [`LoadMode::Bytes`]; dropped after it.
-    _bytes: Option<Box<[u8]>>,
+    /// ExecuTorch's view of it: made when a method is first loaded, so that a file can be described without C++.
+    opened: OnceLock<Opened>,
+    /// Set for [`LoadMode::File`].
+    path: Option<PathBuf>,
+    /// What the program reads from; dropped after it.
+    source: Source,
 }
 
-// SAFETY: after opening, a program is only read; its loaders use positioned reads or maps, which any thread may do.
-unsafe impl Send for Inner {}
+struct Opened(UniquePtr<ffi::Program>);
+
+// SAFETY: after opening, a program is only read; its loaders use positioned reads or memory, which any thread may do.
+unsafe impl Send for Opened {}
 // SAFETY: as above.
-unsafe impl Sync for Inner {}
+unsafe impl Sync for Opened {}
 
 impl Program {
-    /// Opens and checks the file at `path`.
+    /// Opens and checks the file at `path`. No weight is read.
     ///
     /// # Errors
     /// [`Error::Read`] if it can't be read, [`Error::NotAProgram`] or [`Error::Truncated`] if its first bytes say so,
-    /// [`Error::ExecuTorch`] if ExecuTorch finds it damaged.
+    /// [`Error::Damaged`] if it contradicts itself.
     pub fn open(path: impl AsRef<Path>, mode: LoadMode) -> Result<Self> {
         let path = path.as_ref();
         let read = |source| Error::Read { path: path.to_owned(), source };
         let name = path.display().to_string();
-        if mode == LoadMode::Bytes {
-            let bytes = std::fs::read(path).map_err(read)?;
-            return Self::from_named_bytes(name, bytes);
-        }
-        let mut file = File::open(path).map_err(read)?;
-        let metadata = file.metadata().map_err(read)?;
-        if !metadata.is_file() {
+        let file = File::open(path).map_err(read)?;
+        if !file.metadata().map_err(read)?.is_file() {
             return Err(Error::NotAProgram { name, reason: "it is not a regular file".into() });
         }
-        let mut head = Vec::with_capacity(header::HEAD_BYTES);
-        file.by_ref().take(header::HEAD_BYTES as u64).read_to_end(&mut head).map_err(read)?;
-        header::check(&name, &head, metadata.len())?;
-        ffi::start_log();
-        let mut code = 0;
-        cxx::let_cxx_string!(c_path = path.as_os_str().as_bytes());
-        let program = match mode {
-            LoadMode::File => ffi::open_file(&c_path, &mut code),
-            _ => ffi::open_mapped(&c_path, &mut code),
+        let source = match mode {
+            LoadMode::Mmap => Source::map(&file),
+            LoadMode::File => Source::file(file),
+            LoadMode::Bytes => std::fs::read(path).map(|bytes| Source::Bytes(bytes.into())),
         };
-        Self::new(name, program, code, None)
+        Self::new(name, (mode == LoadMode::File).then(|| path.to_owned()), source.map_err(read)?)
     }
 
     /// Opens a program that is in memory already.
@@ -81,28 +79,25 @@ impl Program {
     /// # Errors
     /// As [`Program::open`], but for reading.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        Self::from_named_bytes("program".into(), bytes.into())
+        Self::new("program".into(), None, Source::Bytes(bytes.into().into()))
     }
 
-    fn from_named_bytes(name: String, bytes: Vec<u8>) -> Result<Self> {
-        header::check(&name, &bytes[..bytes.len().min(header::HEAD_BYTES)], bytes.len() as u64)?;
-        let bytes = bytes.into_boxed_slice();
-        ffi::start_log();
-        let mut code = 0;
-        // SAFETY: the bytes are kept beside the program in `Inner`, and methods keep `Inner`.
-        let program = unsafe { ffi::open_bytes(&bytes, &mut code) };
-        Self::new(name, program, code, Some(bytes))
+    fn new(name: String, path: Option<PathBuf>, source: Source) -> Result<Self> {
+        let file = ProgramFile::read(&name, &source)?;
+        let methods: Vec<_> = file.methods.iter().map(MethodMeta::new).collect();
+        let method_names = methods.iter().map(|meta| meta.name.clone()).collect();
+        let opened = OnceLock::new();
+        let inner = Inner { name, methods, method_names, opened, path, source };
+        Ok(Self { inner: Arc::new(inner), external: None })
     }
 
-    fn new(
-        name: String,
-        program: UniquePtr<ffi::Program>,
-        code: u32,
-        bytes: Option<Box<[u8]>>,
-    ) -> Result<Self> {
-        let Some(opened) = program.as_ref() else { return Err(failed(format!("open {name}"), code)) };
-        let method_names = (0..opened.method_count()).map(|i| opened.method_name(i)).collect();
-        Ok(Self { inner: Arc::new(Inner { name, method_names, program, _bytes: bytes }) })
+    /// The program with the data files that its weights are in.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateData`] if two of them have data of the same name.
+    pub fn with_data(mut self, files: &[DataFile]) -> Result<Self> {
+        self.external = Some(Arc::new(ExternalData::new(files)?));
+        Ok(self)
     }
 
     /// The file's path, or `program` for bytes: for messages.
@@ -118,27 +113,20 @@ impl Program {
     /// What the file says of a method.
     ///
     /// # Errors
-    /// [`Error::NoSuchMethod`], or [`Error::ExecuTorch`] if the file is damaged.
-    pub fn method_meta(&self, name: &str) -> Result<MethodMeta> {
-        if !self.method_names().iter().any(|known| known == name) {
-            return Err(Error::NoSuchMethod {
-                name: name.to_owned(),
-                available: self.method_names().to_vec(),
-            });
-        }
-        let mut facts = ffi::MethodFacts {
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            planned_bytes: Vec::new(),
-            backends: Vec::new(),
-            instructions: 0,
-        };
-        ffi::start_log();
-        cxx::let_cxx_string!(c_name = name);
-        match self.ffi().method_facts(&c_name, &mut facts) {
-            0 => Ok(MethodMeta::new(name, facts)),
-            code => Err(failed(format!("read the metadata of method `{name}`"), code)),
-        }
+    /// [`Error::NoSuchMethod`].
+    pub fn method_meta(&self, name: &str) -> Result<&MethodMeta> {
+        self.inner.methods.iter().find(|meta| meta.name == name).ok_or_else(|| Error::NoSuchMethod {
+            name: name.to_owned(),
+            available: self.method_names().to_vec(),
+        })
+    }
+
+    /// Everything that the file holds. Read again at each call, for it can be large.
+    ///
+    /// # Errors
+    /// [`Error::Read`], or those of [`Program::open`] if the file was changed since.
+    pub fn file(&self) -> Result<ProgramFile> {
+        ProgramFile::read(self.name(), &self.inner.source)
     }
 
     /// Loads a method: allocates its planned arenas, prepares its delegates, resolves its operators.
@@ -147,11 +135,51 @@ impl Program {
     /// [`Error::NoSuchMethod`]; [`Error::DelegateMissing`] or [`Error::DelegateUnavailable`] before anything is
     /// allocated; [`Error::OutOfMemory`]; [`Error::ExecuTorch`], for example for a missing operator.
     pub fn load_method(&self, name: &str) -> Result<Method> {
-        Method::load(self, self.method_meta(name)?)
+        let meta = self.method_meta(name)?.clone();
+        let file = self.file()?;
+        let method = file.method(name).ok_or_else(|| self.changed())?;
+        Method::load(self, meta, method)
     }
 
-    pub(crate) fn ffi(&self) -> &ffi::Program {
-        &self.inner.program
+    fn changed(&self) -> Error {
+        Error::Damaged { name: self.name().to_owned(), reason: "it was changed since it was opened".into() }
+    }
+
+    /// ExecuTorch's view of the program.
+    pub(crate) fn ffi(&self) -> Result<&ffi::Program> {
+        if self.inner.opened.get().is_none() {
+            // Two threads may both get here; the second's program is dropped.
+            let _ = self.inner.opened.set(self.open_ffi()?);
+        }
+        self.inner.opened.get().and_then(|opened| opened.0.as_ref()).ok_or_else(|| self.changed())
+    }
+
+    fn open_ffi(&self) -> Result<Opened> {
+        ffi::start_log();
+        let mut code = 0;
+        let program = match (&self.inner.path, self.inner.source.in_memory()) {
+            (Some(path), _) => {
+                cxx::let_cxx_string!(path = path.as_os_str().as_bytes());
+                ffi::open_file(&path, &mut code)
+            }
+            (None, bytes) => {
+                let droppable = matches!(self.inner.source, Source::Map(_));
+                // SAFETY: the source is kept beside the program in `Inner`, and methods keep `Inner`.
+                unsafe { ffi::open_bytes(bytes.unwrap_or_default(), droppable, &mut code) }
+            }
+        };
+        if program.is_null() {
+            return Err(failed(format!("open {}", self.name()), code));
+        }
+        Ok(Opened(program))
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.inner.source
+    }
+
+    pub(crate) fn external(&self) -> Option<&ExternalData> {
+        self.external.as_deref()
     }
 }
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <executorch/runtime/core/data_loader.h>
+
+namespace nearside {
+
+/// Hands out parts of memory that the Rust side owns, without copying.
+class MemoryLoader final : public executorch::runtime::DataLoader {
+ public:
+  /// `droppable`: the memory maps a file, so that pages given back are read again when they are needed.
+  MemoryLoader(const uint8_t* data, size_t bytes, bool droppable)
+      : data_(data), bytes_(bytes), droppable_(droppable) {}
+
+  executorch::runtime::Result<executorch::runtime::FreeableBuffer> load(
+      size_t offset, size_t size, const SegmentInfo& info) const override;
+  executorch::runtime::Error load_into(
+      size_t offset, size_t size, const SegmentInfo& info, void* buffer) const override;
+  executorch::runtime::Result<size_t> size() const override {
+    return bytes_;
+  }
+
+ private:
+  const uint8_t* data_;
+  size_t bytes_;
+  bool droppable_;
+};
+
+/// A view of `data` that gives its whole pages back when it is freed, if they are `droppable`.
+executorch::runtime::FreeableBuffer view(const void* data, size_t bytes, bool droppable);
+
+} // namespace nearside
