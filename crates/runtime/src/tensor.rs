@@ -16,6 +16,9 @@ pub enum DType {
     F16,
     F32,
     F64,
+    Complex32,
+    Complex64,
+    Complex128,
     Bool,
     BF16,
     U16,
@@ -26,7 +29,7 @@ pub enum DType {
 }
 
 /// Each type with ExecuTorch's number (portable_type/scalar_type.h), its name and its bytes an element.
-const DTYPES: [(DType, i8, &str, usize); 13] = [
+const DTYPES: [(DType, i8, &str, usize); 16] = [
     (DType::U8, 0, "u8", 1),
     (DType::I8, 1, "i8", 1),
     (DType::I16, 2, "i16", 2),
@@ -35,6 +38,9 @@ const DTYPES: [(DType, i8, &str, usize); 13] = [
     (DType::F16, 5, "f16", 2),
     (DType::F32, 6, "f32", 4),
     (DType::F64, 7, "f64", 8),
+    (DType::Complex32, 8, "complex32", 4),
+    (DType::Complex64, 9, "complex64", 8),
+    (DType::Complex128, 10, "complex128", 16),
     (DType::Bool, 11, "bool", 1),
     (DType::BF16, 15, "bf16", 2),
     (DType::U16, 27, "u16", 2),
