@@ -13,8 +13,17 @@ const LIBRARIES: [&str; 5] = [
     "executorch_backend_xnnpack",
 ];
 
-const SOURCES: [&str; 8] =
-    ["data_map.cc", "keep.cc", "loader.cc", "log.cc", "method.cc", "program.cc", "registry.cc", "threads.cc"];
+const SOURCES: [&str; 9] = [
+    "data_map.cc",
+    "keep.cc",
+    "loader.cc",
+    "log.cc",
+    "method.cc",
+    "program.cc",
+    "registry.cc",
+    "threads.cc",
+    "tracer.cc",
+];
 
 pub(crate) fn bridge_and_libraries(install: &Install) {
     let mut build = cxx_build::bridge("src/bridge.rs");

@@ -7,3 +7,4 @@
 #include "program.h"
 #include "registry.h"
 #include "threads.h"
+#include "tracer.h"

@@ -33,9 +33,33 @@ Method::Method(rust::Slice<const ArenaSpan> arenas)
       planned_(Span<Span<uint8_t>>(arenas_.data(), arenas_.size())),
       memory_(&method_allocator_, &planned_) {}
 
+void Method::set_traced(size_t events) {
+  constexpr size_t kNameBytes = 48;
+  tracer_ = std::make_unique<Tracer>(events, events * kNameBytes);
+}
+
+void Method::start_trace() {
+  if (tracer_) {
+    tracer_->start();
+  }
+}
+
+bool Method::stop_trace() {
+  return tracer_ == nullptr || tracer_->stop();
+}
+
+rust::Slice<const TraceEvent> Method::trace_events() const {
+  return tracer_ ? tracer_->events() : rust::Slice<const TraceEvent>();
+}
+
+rust::Slice<const uint8_t> Method::trace_text() const {
+  return tracer_ ? tracer_->text() : rust::Slice<const uint8_t>();
+}
+
 uint32_t Method::load(const Program& program, const std::string& name, const DataMap* data) {
+  const TracedLoad traced(tracer_.get());
   return guarded([&] {
-    auto method = program.get().load_method(name.c_str(), &memory_, /*event_tracer=*/nullptr, data);
+    auto method = program.get().load_method(name.c_str(), &memory_, tracer_.get(), data);
     if (!method.ok()) {
       return method.error();
     }

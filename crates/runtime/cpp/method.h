@@ -2,6 +2,7 @@
 
 #include "data_map.h"
 #include "program.h"
+#include "tracer.h"
 
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
 #include <executorch/runtime/core/hierarchical_allocator.h>
@@ -21,6 +22,8 @@ class Method {
  public:
   explicit Method(rust::Slice<const ArenaSpan> arenas);
 
+  /// Has the load and traced runs recorded; before `load`. There is room for so many events at first.
+  void set_traced(size_t events);
   /// `data` may be null; else it must outlive the method.
   uint32_t load(const Program& program, const std::string& name, const DataMap* data);
   /// Gives an output that is not memory planned a place of its own.
@@ -30,6 +33,11 @@ class Method {
       size_t index, int8_t dtype, rust::Slice<const int32_t> sizes, rust::Slice<const uint8_t> dim_order,
       const uint8_t* data);
   uint32_t execute();
+  /// Records what runs until `stop_trace`, which says whether there was room for all; the next time there is.
+  void start_trace();
+  bool stop_trace();
+  rust::Slice<const TraceEvent> trace_events() const;
+  rust::Slice<const uint8_t> trace_text() const;
   size_t output_count() const;
   OutputValue output(size_t index) const;
 
@@ -48,6 +56,7 @@ class Method {
   executorch::runtime::HierarchicalAllocator planned_;
   executorch::extension::MallocMemoryAllocator method_allocator_;
   executorch::runtime::MemoryManager memory_;
+  std::unique_ptr<Tracer> tracer_; // null unless traced
   std::optional<executorch::runtime::Method> method_;
   std::vector<Shape> shapes_;
 };

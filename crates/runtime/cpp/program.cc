@@ -2,6 +2,7 @@
 
 #include "guard.h"
 #include "loader.h"
+#include "tracer.h"
 
 #include <executorch/extension/data_loader/file_data_loader.h>
 
@@ -33,11 +34,11 @@ std::unique_ptr<Program> open_file(const std::string& path, uint32_t& code) {
     code = static_cast<uint32_t>(loader.error());
     return nullptr;
   }
-  return load(std::make_unique<FileDataLoader>(std::move(loader.get())), code);
+  return load(traceable(std::make_unique<FileDataLoader>(std::move(loader.get()))), code);
 }
 
 std::unique_ptr<Program> open_bytes(rust::Slice<const uint8_t> bytes, bool droppable, uint32_t& code) {
-  return load(std::make_unique<MemoryLoader>(bytes.data(), bytes.size(), droppable), code);
+  return load(traceable(std::make_unique<MemoryLoader>(bytes.data(), bytes.size(), droppable)), code);
 }
 
 } // namespace nearside

@@ -27,6 +27,42 @@ pub(crate) mod ffi {
         available: bool,
     }
 
+    /// What a traced load or run tells of.
+    #[derive(Debug)]
+    enum TraceKind {
+        /// `Method::execute`.
+        Execute,
+        /// An operator's kernel.
+        Operator,
+        /// A delegate's call.
+        Delegate,
+        /// Something within a delegate's call, told by the delegate.
+        Inner,
+        /// A move, a jump or a free.
+        Control,
+        /// A step of the load.
+        Load,
+        /// A delegate's initialisation: from when its payload is loaded to when it frees it.
+        DelegateInit,
+        /// Anything else.
+        Other,
+    }
+
+    #[derive(Debug, Clone, Copy)]
+    struct TraceEvent {
+        kind: TraceKind,
+        thread: u32,
+        /// -1 outside of instructions.
+        instruction: i64,
+        /// The delegate's own number for an inner event, -1 without; the payload's offset for an initialisation.
+        detail: i64,
+        start_ns: u64,
+        /// 0 if the end was not told.
+        end_ns: u64,
+        name_at: usize,
+        name_bytes: usize,
+    }
+
     unsafe extern "C++" {
         include!("bridge.h");
 
@@ -59,6 +95,11 @@ pub(crate) mod ffi {
         /// # Safety
         /// The arenas must outlive the method and be touched by nothing else.
         unsafe fn new_method(arenas: &[ArenaSpan]) -> UniquePtr<Method>;
+        fn set_traced(self: Pin<&mut Method>, events: usize);
+        fn start_trace(self: Pin<&mut Method>);
+        fn stop_trace(self: Pin<&mut Method>) -> bool;
+        fn trace_events(self: &Method) -> &[TraceEvent];
+        fn trace_text(self: &Method) -> &[u8];
         /// # Safety
         /// `data` is null or outlives the method.
         unsafe fn load(

@@ -173,6 +173,12 @@ pub enum Error {
         /// The method.
         method: String,
     },
+    /// The method was not loaded for profiling.
+    #[error("method `{method}` can't be profiled: it was not loaded for that")]
+    NotProfiling {
+        /// The method.
+        method: String,
+    },
     /// The thread pool can't change under loaded methods.
     #[error("cannot go from {current} to {threads} threads while {methods} methods are loaded")]
     ThreadsInUse {
@@ -222,6 +228,7 @@ impl Error {
             }
             Self::ThreadCount { .. } => "leave it unset for one thread a performance core",
             Self::Poisoned { .. } => "load the method again",
+            Self::NotProfiling { .. } => "load it with `LoadOptions { profiling: true, .. }`",
             Self::ThreadsInUse { .. } => {
                 "set the number of threads before the first model is opened, or close all models first"
             }

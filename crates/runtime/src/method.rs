@@ -4,8 +4,10 @@ use crate::bridge::ffi;
 use crate::error::{Code, Error, Result};
 use crate::external::ExternalData;
 use crate::file::{MethodFile, Storage};
+use crate::load_options::LoadOptions;
 use crate::memory::Arena;
 use crate::metadata::{MethodMeta, TensorMeta, ValueMeta, tag};
+use crate::profile::{Plan, Tracing};
 use crate::program::{Program, failed};
 use crate::registry;
 use crate::tensor::{DType, TensorRef, TensorView};
@@ -16,13 +18,15 @@ use std::fmt;
 /// A method that is ready to run. It belongs to one thread at a time.
 pub struct Method {
     // In the order in which they must go: the method, its memory, what it reads from.
-    method: UniquePtr<ffi::Method>,
+    pub(crate) method: UniquePtr<ffi::Method>,
     _arenas: Vec<Arena>,
     program: Program,
     meta: MethodMeta,
     /// The inputs that are tensors, by their index among all.
     tensors: Vec<usize>,
     poisoned: bool,
+    /// Set if it was loaded for profiling.
+    pub(crate) tracing: Option<Tracing>,
     _pool: PoolUse,
 }
 
@@ -30,7 +34,12 @@ pub struct Method {
 unsafe impl Send for Method {}
 
 impl Method {
-    pub(crate) fn load(program: &Program, meta: MethodMeta, file: &MethodFile) -> Result<Self> {
+    pub(crate) fn load(
+        program: &Program,
+        meta: MethodMeta,
+        file: &MethodFile,
+        options: &LoadOptions,
+    ) -> Result<Self> {
         require_delegates(&meta)?;
         let opened = program.ffi()?;
         let arena = |bytes: u64| {
@@ -45,12 +54,19 @@ impl Method {
         let data = program.external().map_or(std::ptr::null(), ExternalData::map);
         // SAFETY: the arenas are kept beside the method and dropped after it; nothing else touches them.
         let mut method = unsafe { ffi::new_method(&spans) };
+        let plan = options.profiling.then(|| Plan::new(file));
+        if let Some(plan) = &plan {
+            method.pin_mut().set_traced(plan.first_guess());
+            method.pin_mut().start_trace();
+        }
         cxx::let_cxx_string!(name = &meta.name);
         // SAFETY: the data is kept by the program, which is kept beside the method.
         match unsafe { method.pin_mut().load(opened, &name, data) } {
             0 => {}
             code => return Err(failed(code)),
         }
+        method.pin_mut().stop_trace();
+        let tracing = plan.map(|plan| Tracing::new(plan, &method));
         for (index, bytes) in unplaced_outputs(file) {
             let place = arena(bytes)?;
             let span = place.span();
@@ -63,7 +79,7 @@ impl Method {
         let is_tensor = |at: &usize| meta.inputs[*at].as_tensor().is_some();
         let tensors = (0..meta.inputs.len()).filter(is_tensor).collect();
         let program = program.clone();
-        Ok(Self { method, _arenas: arenas, program, meta, tensors, poisoned: false, _pool: pool })
+        Ok(Self { method, _arenas: arenas, program, meta, tensors, poisoned: false, tracing, _pool: pool })
     }
 
     /// The method's metadata.

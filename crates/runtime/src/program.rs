@@ -4,6 +4,7 @@ use crate::bridge::ffi;
 use crate::error::{Code, Error, Result};
 use crate::external::ExternalData;
 use crate::file::{DataFile, ProgramFile, Source};
+use crate::load_options::LoadOptions;
 use crate::metadata::MethodMeta;
 use crate::method::Method;
 use cxx::UniquePtr;
@@ -135,10 +136,18 @@ impl Program {
     /// [`Error::NoSuchMethod`]; [`Error::DelegateMissing`] or [`Error::DelegateUnavailable`] before anything is
     /// allocated; [`Error::OutOfMemory`]; [`Error::ExecuTorch`], for example for a missing operator.
     pub fn load_method(&self, name: &str) -> Result<Method> {
+        self.load_method_with(name, &LoadOptions::default())
+    }
+
+    /// As [`Program::load_method`], with choices.
+    ///
+    /// # Errors
+    /// Those of [`Program::load_method`].
+    pub fn load_method_with(&self, name: &str, options: &LoadOptions) -> Result<Method> {
         let meta = self.method_meta(name)?.clone();
         let file = self.file()?;
         let method = file.method(name).ok_or_else(|| self.changed())?;
-        Method::load(self, meta, method)
+        Method::load(self, meta, method, options)
     }
 
     fn changed(&self) -> Error {
