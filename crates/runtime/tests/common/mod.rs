@@ -57,6 +57,9 @@ pub enum AnyValue {
     Bool {
         bool: bool,
     },
+    Text {
+        string: String,
+    },
 }
 
 /// A case whose inputs and outputs are f32 tensors and whose program is one file.
