@@ -27,6 +27,9 @@ rust::Vec<DelegateFacts> registered_delegates() {
 
 rust::Vec<rust::String> registered_operators() {
   rust::Vec<rust::String> operators;
+  if (kept_libraries(0) == nullptr) {
+    return operators;
+  }
   for (const auto& kernel : executorch::runtime::get_registered_kernels()) {
     operators.push_back(rust::String::lossy(kernel.name_));
   }
@@ -34,7 +37,7 @@ rust::Vec<rust::String> registered_operators() {
 }
 
 bool has_operator(const std::string& name) {
-  return executorch::runtime::registry_has_op_function(name.c_str());
+  return kept_libraries(0) != nullptr && executorch::runtime::registry_has_op_function(name.c_str());
 }
 
 } // namespace nearside

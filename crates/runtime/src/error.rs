@@ -1,5 +1,6 @@
 //! What can go wrong, in words that a person can act on.
 
+use crate::memory::MemoryNeed;
 use crate::tensor::DType;
 use std::fmt;
 use std::path::PathBuf;
@@ -60,6 +61,88 @@ pub enum Error {
         name: String,
         /// The methods present.
         available: Vec<String>,
+    },
+    /// The method calls operators that have no kernel in this build.
+    #[error("method `{method}` calls operators that this build has no kernel for: {}", list(.operators))]
+    OperatorsMissing {
+        /// The method.
+        method: String,
+        /// The operators.
+        operators: Vec<String>,
+    },
+    /// Tensors of the method are in data files that were not given.
+    #[error("method `{method}` needs data that was not given: {}", list(.keys))]
+    ExternalDataMissing {
+        /// The method.
+        method: String,
+        /// The names of the data.
+        keys: Vec<String>,
+    },
+    /// A tensor in a data file is not the one that the method needs.
+    #[error("`{key}`, which method `{method}` needs, {reason}")]
+    ExternalDataMismatch {
+        /// The method.
+        method: String,
+        /// The data's name.
+        key: String,
+        /// What differs.
+        reason: String,
+    },
+    /// Less of the method runs in delegates than was demanded.
+    #[error("{} of the operator calls of method `{method}` are in delegates, {:.1} % were demanded; portable: {}", percent(.coverage), .demanded * 100.0, calls(.portable))]
+    CoverageTooLow {
+        /// The method.
+        method: String,
+        /// The share in delegates, 0 to 1; `None` if a delegate does not tell.
+        coverage: Option<f64>,
+        /// The share demanded.
+        demanded: f64,
+        /// The operators that stayed portable, with their calls.
+        portable: Vec<(String, usize)>,
+    },
+    /// The method does not run in the delegates that were demanded.
+    #[error("method `{method}` runs in {}, demanded is {}; portable: {}", list(.found), list(.demanded), calls(.portable))]
+    DelegatesNotAllowed {
+        /// The method.
+        method: String,
+        /// The delegates that it calls.
+        found: Vec<String>,
+        /// The delegates demanded.
+        demanded: Vec<String>,
+        /// The operators that stayed portable, with their calls.
+        portable: Vec<(String, usize)>,
+    },
+    /// Loading the method would take more memory than it may.
+    #[error("method `{method}` takes {} bytes, the budget is {budget_bytes}: {} planned, {} for delegates, {} of workspace, {} of constants", .need.total_bytes(), .need.planned_bytes, .need.delegate_bytes, .need.workspace_bytes, .need.constant_bytes)]
+    OverBudget {
+        /// The method.
+        method: String,
+        /// What it takes.
+        need: Box<MemoryNeed>,
+        /// What it may take.
+        budget_bytes: u64,
+    },
+    /// A file could not be written.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A snapshot was taken from something else.
+    #[error("the snapshot can't be restored: {reason}")]
+    SnapshotMismatch {
+        /// What differs.
+        reason: String,
+    },
+    /// A file is not a snapshot, or only part of one.
+    #[error("{path} is not a usable snapshot: {reason}")]
+    SnapshotDamaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
     },
     /// The method needs a delegate that is not linked into this build.
     #[error("method `{method}` needs the delegate {delegate}, which is not part of this build; it has {}", list(.linked))]
@@ -213,6 +296,21 @@ impl Error {
             Self::Damaged { .. } => DAMAGED,
             Self::Truncated { .. } => "copy or download the file again: it is incomplete",
             Self::NoSuchMethod { .. } => "use one of the methods listed",
+            Self::OperatorsMissing { .. } => {
+                "export the model with operators that this build has, or link the kernels that it needs"
+            }
+            Self::ExternalDataMissing { .. } => "give the .ptd files that were exported with the program",
+            Self::ExternalDataMismatch { .. } => "give the .ptd files of the same export as the program",
+            Self::CoverageTooLow { .. } => {
+                "export it so that the operators listed are delegated too, or demand less"
+            }
+            Self::DelegatesNotAllowed { .. } => "choose a variant that was exported for these delegates",
+            Self::OverBudget { .. } => "raise the budget, or choose a smaller variant",
+            Self::Write { .. } => "check that the folder exists, may be written and has room",
+            Self::SnapshotMismatch { .. } => {
+                "restore it into the method of the program that it was taken from"
+            }
+            Self::SnapshotDamaged { .. } => "take the snapshot again",
             Self::DelegateMissing { .. } => {
                 "choose a variant for a linked delegate, or link the delegate's library"
             }
@@ -329,6 +427,15 @@ const DAMAGED: &str = "the file is damaged or of another ExecuTorch version: cop
 
 fn list(names: &[String]) -> String {
     if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+fn percent(share: &Option<f64>) -> String {
+    share.map_or("an unknown part".into(), |share| format!("{:.1} %", share * 100.0))
+}
+
+fn calls(portable: &[(String, usize)]) -> String {
+    let named: Vec<_> = portable.iter().map(|(name, calls)| format!("{name} ({calls})")).collect();
+    list(&named)
 }
 
 fn said(detail: &str) -> String {

@@ -59,6 +59,13 @@ impl ExternalData {
         })
     }
 
+    /// All names with their data.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.files
+            .iter()
+            .flat_map(|file| file.entries().iter().map(|entry| (entry.key.as_str(), file.bytes(entry))))
+    }
+
     pub(crate) fn map(&self) -> *const ffi::DataMap {
         self.map.as_ref().map_or(std::ptr::null(), std::ptr::from_ref)
     }

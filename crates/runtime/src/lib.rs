@@ -14,17 +14,21 @@
 //! ```
 
 mod bridge;
+mod delegate;
 mod error;
 mod external;
 pub mod file;
 mod load_options;
-mod memory;
+pub mod memory;
 mod metadata;
 mod method;
+mod operators;
+pub mod preflight;
 pub mod profile;
 mod program;
 mod registry;
 mod schema;
+mod snapshot;
 mod tensor;
 mod threads;
 
@@ -34,5 +38,6 @@ pub use metadata::{MethodMeta, TensorMeta, ValueMeta};
 pub use method::{Method, Outputs, Value};
 pub use program::{LoadMode, Program};
 pub use registry::{Delegate, has_operator, registered_delegates, registered_operators};
+pub use snapshot::Snapshot;
 pub use tensor::{DType, Element, TensorRef, TensorView};
 pub use threads::{set_thread_count, thread_count};

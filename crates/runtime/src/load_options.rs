@@ -1,8 +1,15 @@
 //! What a caller can choose when a method is loaded.
 
-/// Choices for [`Program::load_method_with`](crate::Program::load_method_with); the default chooses nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Choices and demands for [`Program::load_method_with`](crate::Program::load_method_with); the default has none.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct LoadOptions {
+    /// The least share of operator calls that must be in delegates, 0 to 1. A method whose delegates do not tell what is
+    /// in them meets no demand above 0 unless nothing stayed portable.
+    pub min_coverage: Option<f64>,
+    /// Ids of the delegates that the method may use. It must use one of them, and no other.
+    pub delegates: Option<Vec<String>>,
+    /// The most memory that loading the method may take, bytes ([`MemoryNeed::total_bytes`](crate::memory::MemoryNeed::total_bytes)).
+    pub memory_budget_bytes: Option<u64>,
     /// Whether [`Method::profile`](crate::Method::profile) can be called. Runs that are not profiled are a little slower
     /// with it.
     pub profiling: bool,

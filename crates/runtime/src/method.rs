@@ -3,13 +3,14 @@
 use crate::bridge::ffi;
 use crate::error::{Code, Error, Result};
 use crate::external::ExternalData;
-use crate::file::{MethodFile, Storage};
+use crate::file::{MethodFile, ProgramFile, Storage};
 use crate::load_options::LoadOptions;
-use crate::memory::Arena;
+use crate::memory::{self, Arena, MemoryNeed, MemoryReport};
 use crate::metadata::{MethodMeta, TensorMeta, ValueMeta, tag};
+use crate::preflight::{self, Cleared, StateBuffer};
 use crate::profile::{Plan, Tracing};
 use crate::program::{Program, failed};
-use crate::registry;
+use crate::snapshot::{self, Part, Snapshot};
 use crate::tensor::{DType, TensorRef, TensorView};
 use crate::threads::PoolUse;
 use cxx::UniquePtr;
@@ -19,11 +20,16 @@ use std::fmt;
 pub struct Method {
     // In the order in which they must go: the method, its memory, what it reads from.
     pub(crate) method: UniquePtr<ffi::Method>,
-    _arenas: Vec<Arena>,
+    /// The planned arenas.
+    arenas: Vec<Arena>,
+    /// Places of outputs that have none in the plan.
+    _outputs: Vec<Arena>,
     program: Program,
     meta: MethodMeta,
     /// The inputs that are tensors, by their index among all.
     tensors: Vec<usize>,
+    state: Vec<StateBuffer>,
+    need: MemoryNeed,
     poisoned: bool,
     /// Set if it was loaded for profiling.
     pub(crate) tracing: Option<Tracing>,
@@ -36,50 +42,63 @@ unsafe impl Send for Method {}
 impl Method {
     pub(crate) fn load(
         program: &Program,
-        meta: MethodMeta,
-        file: &MethodFile,
+        file: &ProgramFile,
+        method: &MethodFile,
         options: &LoadOptions,
     ) -> Result<Self> {
-        require_delegates(&meta)?;
+        let meta = MethodMeta::new(method);
+        let Cleared { state, need } = preflight::clear(program, file, method, options)?;
         let opened = program.ffi()?;
         let arena = |bytes: u64| {
             let arena = usize::try_from(bytes).ok().and_then(Arena::new);
             arena.ok_or_else(|| Error::OutOfMemory { method: meta.name.clone(), bytes })
         };
-        let mut arenas = meta.planned_bytes.iter().map(|&bytes| arena(bytes)).collect::<Result<Vec<_>>>()?;
+        let arenas = meta.planned_bytes.iter().map(|&bytes| arena(bytes)).collect::<Result<Vec<_>>>()?;
         let spans: Vec<_> = arenas.iter().map(Arena::span).collect();
         let pool = PoolUse::new();
         ffi::start_log();
         let failed = |code| failed(format!("load method `{}` of {}", meta.name, program.name()), code);
         let data = program.external().map_or(std::ptr::null(), ExternalData::map);
         // SAFETY: the arenas are kept beside the method and dropped after it; nothing else touches them.
-        let mut method = unsafe { ffi::new_method(&spans) };
-        let plan = options.profiling.then(|| Plan::new(file));
+        let mut loaded = unsafe { ffi::new_method(&spans) };
+        let plan = options.profiling.then(|| Plan::new(method));
         if let Some(plan) = &plan {
-            method.pin_mut().set_traced(plan.first_guess());
-            method.pin_mut().start_trace();
+            loaded.pin_mut().set_traced(plan.first_guess());
+            loaded.pin_mut().start_trace();
         }
         cxx::let_cxx_string!(name = &meta.name);
         // SAFETY: the data is kept by the program, which is kept beside the method.
-        match unsafe { method.pin_mut().load(opened, &name, data) } {
+        match unsafe { loaded.pin_mut().load(opened, &name, data) } {
             0 => {}
             code => return Err(failed(code)),
         }
-        method.pin_mut().stop_trace();
-        let tracing = plan.map(|plan| Tracing::new(plan, &method));
-        for (index, bytes) in unplaced_outputs(file) {
+        loaded.pin_mut().stop_trace();
+        let tracing = plan.map(|plan| Tracing::new(plan, &loaded));
+        let mut outputs = Vec::new();
+        for (index, bytes) in unplaced_outputs(method) {
             let place = arena(bytes)?;
             let span = place.span();
-            // SAFETY: the place is kept with the other arenas.
-            match unsafe { method.pin_mut().place_output(index, span.data, span.bytes) } {
-                0 => arenas.push(place),
+            // SAFETY: the place is kept beside the method and dropped after it.
+            match unsafe { loaded.pin_mut().place_output(index, span.data, span.bytes) } {
+                0 => outputs.push(place),
                 code => return Err(failed(code)),
             }
         }
         let is_tensor = |at: &usize| meta.inputs[*at].as_tensor().is_some();
         let tensors = (0..meta.inputs.len()).filter(is_tensor).collect();
-        let program = program.clone();
-        Ok(Self { method, _arenas: arenas, program, meta, tensors, poisoned: false, tracing, _pool: pool })
+        Ok(Self {
+            method: loaded,
+            arenas,
+            _outputs: outputs,
+            program: program.clone(),
+            meta,
+            tensors,
+            state,
+            need,
+            poisoned: false,
+            tracing,
+            _pool: pool,
+        })
     }
 
     /// The method's metadata.
@@ -92,6 +111,80 @@ impl Method {
         &self.program
     }
 
+    /// The values that live on from run to run, such as a KV cache.
+    pub fn state(&self) -> &[StateBuffer] {
+        &self.state
+    }
+
+    /// What it takes, and what the process holds now.
+    pub fn memory(&self) -> MemoryReport {
+        MemoryReport {
+            need: self.need.clone(),
+            arena_bytes: self.arenas.iter().map(|arena| arena.as_slice().len() as u64).collect(),
+            resident: memory::resident(),
+        }
+    }
+
+    /// Copies all planned memory.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`], or [`Error::Read`] if the program's file can't be read any more.
+    pub fn snapshot(&self) -> Result<Snapshot> {
+        let whole =
+            |(arena, memory): (usize, &Arena)| Part { arena, offset: 0, bytes: memory.as_slice().len() };
+        self.snapshot_of(self.arenas.iter().enumerate().map(whole).collect())
+    }
+
+    /// Copies only the values that live on from run to run ([`Method::state`]): all that later runs depend on.
+    ///
+    /// # Errors
+    /// As [`Method::snapshot`].
+    pub fn snapshot_state(&self) -> Result<Snapshot> {
+        let part = |buffer: &StateBuffer| {
+            let (offset, bytes) =
+                (buffer.range.start as usize, (buffer.range.end - buffer.range.start) as usize);
+            Part { arena: buffer.arena, offset, bytes }
+        };
+        self.snapshot_of(snapshot::joined(self.state.iter().map(part).collect()))
+    }
+
+    fn snapshot_of(&self, parts: Vec<Part>) -> Result<Snapshot> {
+        self.must_be_sound()?;
+        let identity = snapshot::identity(self.program.fingerprint()?, &self.meta.name, &self.arenas);
+        Ok(Snapshot::take(identity, parts, &self.arenas))
+    }
+
+    /// Puts back what `snapshot` holds. Runs go on as they did from where it was taken, bit for bit.
+    ///
+    /// # Errors
+    /// [`Error::SnapshotMismatch`] if it was taken from another program or method, [`Error::Poisoned`].
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
+        self.must_be_sound()?;
+        let identity = snapshot::identity(self.program.fingerprint()?, &self.meta.name, &self.arenas);
+        snapshot.put_back(&identity, &mut self.arenas)
+    }
+
+    /// Brings the values that live on from run to run back to what they were when the method was loaded.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`], or [`Error::Read`] if the program's file can't be read any more.
+    pub fn reset(&mut self) -> Result<()> {
+        self.must_be_sound()?;
+        for buffer in &self.state {
+            let place = buffer.range.start as usize..buffer.range.end as usize;
+            let memory = &mut self.arenas[buffer.arena].as_mut_slice()[place];
+            match &buffer.initial {
+                None => memory.fill(0),
+                Some(initial) => memory.copy_from_slice(&self.program.initial(initial, memory.len())?),
+            }
+        }
+        Ok(())
+    }
+
+    fn must_be_sound(&self) -> Result<()> {
+        if self.poisoned { Err(Error::Poisoned { method: self.meta.name.clone() }) } else { Ok(()) }
+    }
+
     /// Runs the method on `inputs`, one for each input that is a tensor, in order, and gives its outputs.
     ///
     /// Inputs that are not memory planned are read in place, others are copied into their arena. Nothing of ours is
@@ -102,9 +195,7 @@ impl Method {
     /// [`Error::ExecuTorch`] if a kernel or delegate fails. The method can be run again after any, but for
     /// [`Code::Aborted`]: [`Error::Poisoned`] from then on.
     pub fn execute<'a>(&'a mut self, inputs: &[TensorRef<'a>]) -> Result<Outputs<'a>> {
-        if self.poisoned {
-            return Err(Error::Poisoned { method: self.meta.name.clone() });
-        }
+        self.must_be_sound()?;
         if inputs.len() != self.tensors.len() {
             return Err(Error::InputCount {
                 method: self.meta.name.clone(),
@@ -224,33 +315,6 @@ impl<'m> Outputs<'m> {
 unsafe fn slice<'a, T>(data: *const T, len: usize) -> &'a [T] {
     // SAFETY: the caller's promise; an empty tensor may have no address.
     if data.is_null() || len == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data, len) } }
-}
-
-/// Says in words what ExecuTorch would report as a bare `NotFound`.
-fn require_delegates(meta: &MethodMeta) -> Result<()> {
-    if meta.delegates.is_empty() {
-        return Ok(());
-    }
-    let linked = registry::registered_delegates();
-    for wanted in &meta.delegates {
-        match linked.iter().find(|delegate| delegate.name == *wanted) {
-            None => {
-                return Err(Error::DelegateMissing {
-                    method: meta.name.clone(),
-                    delegate: wanted.clone(),
-                    linked: linked.into_iter().map(|delegate| delegate.name).collect(),
-                });
-            }
-            Some(delegate) if !delegate.available => {
-                return Err(Error::DelegateUnavailable {
-                    method: meta.name.clone(),
-                    delegate: wanted.clone(),
-                });
-            }
-            Some(_) => {}
-        }
-    }
-    Ok(())
 }
 
 fn check_input(method: &str, index: usize, input: &TensorRef<'_>, expected: &TensorMeta) -> Result<()> {

@@ -3,13 +3,17 @@
 use crate::bridge::ffi;
 use crate::error::{Code, Error, Result};
 use crate::external::ExternalData;
-use crate::file::{DataFile, ProgramFile, Source};
+use crate::file::{DataFile, Initial, ProgramFile, Source};
 use crate::load_options::LoadOptions;
 use crate::metadata::MethodMeta;
 use crate::method::Method;
+use crate::preflight::MethodReport;
+use crate::snapshot;
 use cxx::UniquePtr;
+use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -32,6 +36,7 @@ pub enum LoadMode {
 pub struct Program {
     inner: Arc<Inner>,
     external: Option<Arc<ExternalData>>,
+    fingerprint: Arc<OnceLock<[u8; 32]>>,
 }
 
 struct Inner {
@@ -89,7 +94,7 @@ impl Program {
         let method_names = methods.iter().map(|meta| meta.name.clone()).collect();
         let opened = OnceLock::new();
         let inner = Inner { name, methods, method_names, opened, path, source };
-        Ok(Self { inner: Arc::new(inner), external: None })
+        Ok(Self { inner: Arc::new(inner), external: None, fingerprint: Arc::default() })
     }
 
     /// The program with the data files that its weights are in.
@@ -98,6 +103,7 @@ impl Program {
     /// [`Error::DuplicateData`] if two of them have data of the same name.
     pub fn with_data(mut self, files: &[DataFile]) -> Result<Self> {
         self.external = Some(Arc::new(ExternalData::new(files)?));
+        self.fingerprint = Arc::default();
         Ok(self)
     }
 
@@ -130,6 +136,14 @@ impl Program {
         ProgramFile::read(self.name(), &self.inner.source)
     }
 
+    /// What a method holds and needs: operators, delegates, coverage, memory, and why it can't be loaded here if so.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchMethod`], [`Error::Read`], or [`Error::Damaged`] if the file contradicts itself.
+    pub fn report(&self, name: &str) -> Result<MethodReport> {
+        MethodReport::new(self, name)
+    }
+
     /// Loads a method: allocates its planned arenas, prepares its delegates, resolves its operators.
     ///
     /// # Errors
@@ -139,18 +153,19 @@ impl Program {
         self.load_method_with(name, &LoadOptions::default())
     }
 
-    /// As [`Program::load_method`], with choices.
+    /// As [`Program::load_method`], with choices and demands.
     ///
     /// # Errors
-    /// Those of [`Program::load_method`].
+    /// Those of [`Program::load_method`]; [`Error::CoverageTooLow`], [`Error::DelegatesNotAllowed`] or
+    /// [`Error::OverBudget`] if a demand is not met.
     pub fn load_method_with(&self, name: &str, options: &LoadOptions) -> Result<Method> {
-        let meta = self.method_meta(name)?.clone();
+        self.method_meta(name)?;
         let file = self.file()?;
         let method = file.method(name).ok_or_else(|| self.changed())?;
-        Method::load(self, meta, method, options)
+        Method::load(self, &file, method, options)
     }
 
-    fn changed(&self) -> Error {
+    pub(crate) fn changed(&self) -> Error {
         Error::Damaged { name: self.name().to_owned(), reason: "it was changed since it was opened".into() }
     }
 
@@ -183,8 +198,39 @@ impl Program {
         Ok(Opened(program))
     }
 
-    pub(crate) fn source(&self) -> &Source {
-        &self.inner.source
+    /// Bytes of the file. The range must be one that its description gives.
+    pub(crate) fn read(&self, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
+        let read = |source| Error::Read { path: self.name().into(), source };
+        self.inner.source.read(range).map_err(read)
+    }
+
+    pub(crate) fn load_mode(&self) -> LoadMode {
+        match self.inner.source {
+            Source::Map(_) => LoadMode::Mmap,
+            Source::Bytes(_) => LoadMode::Bytes,
+            Source::File { .. } => LoadMode::File,
+        }
+    }
+
+    /// What a tensor with contents of its own begins with.
+    pub(crate) fn initial(&self, initial: &Initial, bytes: usize) -> Result<Cow<'_, [u8]>> {
+        match initial {
+            Initial::File(range) => self.read(range.clone()),
+            Initial::External(key) => {
+                let found = self.external().and_then(|data| data.entries().find(|entry| entry.0 == key));
+                // Checked when the method was loaded, and the data is kept.
+                found.map(|(_, data)| Cow::Borrowed(&data[..bytes])).ok_or_else(|| self.changed())
+            }
+        }
+    }
+
+    /// What ties snapshots to it. Computed when it is first asked for.
+    pub(crate) fn fingerprint(&self) -> Result<[u8; 32]> {
+        if let Some(known) = self.fingerprint.get() {
+            return Ok(*known);
+        }
+        let computed = snapshot::fingerprint(self)?;
+        Ok(*self.fingerprint.get_or_init(|| computed))
     }
 
     pub(crate) fn external(&self) -> Option<&ExternalData> {

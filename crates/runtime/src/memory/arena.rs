@@ -30,6 +30,16 @@ impl Arena {
         Some(Self { data, bytes, layout: Some(layout) })
     }
 
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        // SAFETY: the memory was allocated zeroed with these bytes and is written by no one while it is borrowed.
+        unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.bytes) }
+    }
+
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and the arena is borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.bytes) }
+    }
+
     pub(crate) fn span(&self) -> ffi::ArenaSpan {
         ffi::ArenaSpan { data: self.data.as_ptr(), bytes: self.bytes }
     }

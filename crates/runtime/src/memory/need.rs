@@ -1,0 +1,129 @@
+//! What loading a method takes, computed from its file before anything is taken.
+
+use super::resident::Resident;
+use crate::file::{FileTensor, FileValue, Instruction, MethodFile, ProgramFile, Storage};
+use crate::preflight::{Checked, constants, distinct};
+use crate::program::{LoadMode, Program};
+
+/// The memory that loading and running a method takes, bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct MemoryNeed {
+    /// The planned arenas: activations, and the state that lives on from run to run.
+    pub planned_bytes: u64,
+    /// The part of `planned_bytes` that lives on, such as a KV cache.
+    pub state_bytes: u64,
+    /// Places for outputs that the exporter left without one.
+    pub output_bytes: u64,
+    /// Weights that are read into memory instead of being mapped.
+    pub constant_bytes: u64,
+    /// What delegates keep of the weights in a form of their own. Where a payload does not tell, its length.
+    pub delegate_bytes: u64,
+    /// What delegates need beside it while they run, at most. XNNPACK's parts share one workspace.
+    pub workspace_bytes: u64,
+    /// What portable kernels ask for while they run, at most.
+    pub temporary_bytes: u64,
+    /// ExecuTorch's own tables: values, tensors, argument lists.
+    pub table_bytes: u64,
+    /// Ids of delegates whose payloads do not tell what they will take.
+    pub unknown_delegates: Vec<String>,
+    /// Weights that stay in a mapped file: the system can drop their pages at any time. Not part of the total.
+    pub mapped_bytes: u64,
+}
+
+/// ExecuTorch 1.5.1 on a 64-bit machine: an `EValue`, and a `TensorImpl` with its strides.
+const VALUE_BYTES: u64 = 24;
+const TENSOR_BYTES: u64 = 120;
+const POINTER_BYTES: u64 = 8;
+
+impl MemoryNeed {
+    pub(crate) fn new(program: &Program, file: &ProgramFile, method: &MethodFile, checked: &Checked) -> Self {
+        let in_place =
+            |value: &&FileValue| value.as_tensor().is_some_and(|tensor| tensor.storage == Storage::Caller);
+        let outputs =
+            method.outputs.iter().filter(|at| !method.inputs.contains(at)).map(|&at| &method.values[at]);
+        let graphs = || checked.graphs.iter().flatten();
+        let opaque = || method.delegates.iter().zip(&checked.graphs).filter(|(_, graph)| graph.is_none());
+        let mut unknown_delegates: Vec<_> = opaque().map(|(part, _)| part.id.clone()).collect();
+        unknown_delegates.dedup();
+        let payloads = method.delegates.iter().map(|part| part.payload.end - part.payload.start);
+        let read = match program.load_mode() {
+            LoadMode::Mmap => 0,
+            LoadMode::Bytes => file.bytes,
+            // The segment of constants stays; payloads are read one after the other.
+            LoadMode::File => {
+                file.constants.as_ref().map_or(0, |range| range.end - range.start)
+                    + (file.description.end - file.description.start)
+                    + payloads.clone().max().unwrap_or(0)
+            }
+        };
+        let mapped = distinct(constants(method)) + payloads.sum::<u64>();
+        Self {
+            planned_bytes: method.planned_bytes.iter().sum(),
+            state_bytes: checked.state.iter().map(|buffer| buffer.range.end - buffer.range.start).sum(),
+            output_bytes: outputs.filter(in_place).filter_map(FileValue::as_tensor).map(|t| t.bytes).sum(),
+            constant_bytes: read,
+            delegate_bytes: graphs().map(|graph| graph.packed_bytes).sum::<u64>()
+                + opaque().map(|(part, _)| part.payload.end - part.payload.start).sum::<u64>(),
+            workspace_bytes: graphs().map(|graph| graph.workspace_bytes).max().unwrap_or(0),
+            temporary_bytes: temporary(method),
+            table_bytes: tables(method),
+            unknown_delegates,
+            mapped_bytes: if program.load_mode() == LoadMode::Mmap { mapped } else { 0 },
+        }
+    }
+
+    /// All that is taken, bytes. Mapped files are not.
+    pub fn total_bytes(&self) -> u64 {
+        [
+            self.planned_bytes,
+            self.output_bytes,
+            self.constant_bytes,
+            self.delegate_bytes,
+            self.workspace_bytes,
+            self.temporary_bytes,
+            self.table_bytes,
+        ]
+        .into_iter()
+        .fold(0, u64::saturating_add)
+    }
+}
+
+/// Of ExecuTorch 1.5.1's kernels only `topk` asks for memory: a queue of value and index for each element of a row.
+fn temporary(method: &MethodFile) -> u64 {
+    const ENTRY_BYTES: u64 = 16;
+    let queue = |step: &Instruction| match step {
+        Instruction::Kernel { operator, args } if method.operators[*operator].starts_with("aten::topk") => {
+            let input = args.first().and_then(|&at| method.values[at].as_tensor());
+            input.map(|tensor| elements(tensor) * ENTRY_BYTES)
+        }
+        _ => None,
+    };
+    method.instructions.iter().filter_map(queue).max().unwrap_or(0)
+}
+
+fn elements(tensor: &FileTensor) -> u64 {
+    tensor.dtype.element_bytes().map_or(0, |bytes| tensor.bytes / bytes as u64)
+}
+
+fn tables(method: &MethodFile) -> u64 {
+    let tensors = method.values.iter().filter(|value| value.as_tensor().is_some()).count() as u64;
+    let args = |step: &Instruction| match step {
+        Instruction::Kernel { args, .. } | Instruction::Delegate { args, .. } => args.len() as u64,
+        _ => 0,
+    };
+    let args: u64 = method.instructions.iter().map(args).sum();
+    method.values.len() as u64 * VALUE_BYTES + tensors * TENSOR_BYTES + args * POINTER_BYTES
+}
+
+/// The memory of a loaded method.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryReport {
+    /// What was computed before it was loaded.
+    pub need: MemoryNeed,
+    /// Bytes of each planned arena, as allocated.
+    pub arena_bytes: Vec<u64>,
+    /// Of the whole process now; `None` where the system does not tell.
+    pub resident: Option<Resident>,
+}

@@ -1,0 +1,123 @@
+//! Preflight: a method of a file checked against this build, before anything is allocated or any C++ sees the file.
+
+mod coverage;
+mod demands;
+mod external;
+mod report;
+mod state;
+
+pub use coverage::Coverage;
+pub use report::{DelegatedPart, MethodReport};
+pub(crate) use report::{constants, distinct};
+pub use state::StateBuffer;
+
+use crate::delegate::{self, DelegateGraph, xnnpack};
+use crate::error::{Error, Result};
+use crate::file::{FileValue, Instruction, MethodFile, ProgramFile};
+use crate::load_options::LoadOptions;
+use crate::memory::MemoryNeed;
+use crate::program::Program;
+use crate::{operators, registry};
+use std::collections::BTreeSet;
+
+/// What the checks of a method found out.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    /// For each delegated part, what its payload says of itself; `None` where only the delegate can read it.
+    pub(crate) graphs: Vec<Option<DelegateGraph>>,
+    /// Values that live on from run to run.
+    pub(crate) state: Vec<StateBuffer>,
+}
+
+/// What a method that may be loaded is known by.
+#[derive(Debug)]
+pub(crate) struct Cleared {
+    pub(crate) state: Vec<StateBuffer>,
+    pub(crate) need: MemoryNeed,
+}
+
+/// All checks, in the order in which a person wants to hear of them.
+pub(crate) fn clear(
+    program: &Program,
+    file: &ProgramFile,
+    method: &MethodFile,
+    options: &LoadOptions,
+) -> Result<Cleared> {
+    delegate::require(method)?;
+    check_requirements(program, file, method)?;
+    let checked = check_soundness(program, file, method)?;
+    demands::check_coverage(method, &checked, options)?;
+    let need = MemoryNeed::new(program, file, method, &checked);
+    demands::check_budget(method, &need, options)?;
+    Ok(Cleared { state: checked.state, need })
+}
+
+/// Checks that the file's description of `method` is sound: whatever is wrong with it, loading and running it would
+/// otherwise be the first to find.
+pub(crate) fn check_soundness(program: &Program, file: &ProgramFile, method: &MethodFile) -> Result<Checked> {
+    let damaged = |reason: String| Error::Damaged {
+        name: program.name().to_owned(),
+        reason: format!("method `{}`: {reason}", method.name),
+    };
+    let graphs = delegate_graphs(program, file, method)?;
+    let writes =
+        graphs.iter().map(|graph| graph.as_ref().map(|graph| graph.written.clone()).unwrap_or_default());
+    operators::check_method(method, &writes.collect::<Vec<_>>()).map_err(damaged)?;
+    let state = state::buffers(method, &graphs);
+    Ok(Checked { graphs, state })
+}
+
+/// Checks that this build and device have what `method` needs.
+pub(crate) fn check_requirements(program: &Program, file: &ProgramFile, method: &MethodFile) -> Result<()> {
+    let missing = missing_operators(method);
+    if !missing.is_empty() {
+        return Err(Error::OperatorsMissing { method: method.name.clone(), operators: missing });
+    }
+    external::check(program, file, method)
+}
+
+/// Operators that are called and have no kernel in this build, sorted.
+pub(crate) fn missing_operators(method: &MethodFile) -> Vec<String> {
+    let called: BTreeSet<_> = method
+        .instructions
+        .iter()
+        .filter_map(|step| match step {
+            Instruction::Kernel { operator, .. } => Some(method.operators[*operator].as_str()),
+            _ => None,
+        })
+        .collect();
+    called.into_iter().filter(|name| !registry::has_operator(name)).map(str::to_owned).collect()
+}
+
+/// Reads what the delegates' payloads say of themselves.
+fn delegate_graphs(
+    program: &Program,
+    file: &ProgramFile,
+    method: &MethodFile,
+) -> Result<Vec<Option<DelegateGraph>>> {
+    let named = |key: &str| external::bytes_of(program, file, key);
+    let graph = |(index, part): (usize, &crate::file::FileDelegate)| -> Result<Option<DelegateGraph>> {
+        if part.id != xnnpack::ID {
+            return Ok(None);
+        }
+        let payload = program.read(part.payload.clone())?;
+        let calls = xnnpack::Calls { args: calls_of(method, index) };
+        let graph = xnnpack::check(&payload, &calls, &named).map_err(|reason| Error::Damaged {
+            name: program.name().to_owned(),
+            reason: format!("method `{}`: the XNNPACK part {index}: {reason}", method.name),
+        })?;
+        Ok(Some(graph))
+    };
+    method.delegates.iter().enumerate().map(graph).collect()
+}
+
+/// The arguments of each call of delegated part `index`.
+fn calls_of(method: &MethodFile, index: usize) -> Vec<Vec<&FileValue>> {
+    let call = |step: &Instruction| match step {
+        Instruction::Delegate { delegate, args } if *delegate == index => {
+            Some(args.iter().map(|&at| &method.values[at]).collect())
+        }
+        _ => None,
+    };
+    method.instructions.iter().filter_map(call).collect()
+}

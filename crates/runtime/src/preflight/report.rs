@@ -1,0 +1,108 @@
+//! What a method holds and needs, for people and tools: `nearside inspect` prints it.
+
+use super::{Checked, Coverage, StateBuffer, coverage, external};
+use crate::error::{Error, Result};
+use crate::file::{FileValue, Instruction, MethodFile, Storage};
+use crate::memory::MemoryNeed;
+use crate::program::Program;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// A method's operators, delegates, weights and memory, counted from the file.
+#[derive(Debug)]
+pub struct MethodReport {
+    /// The parts that delegates run, in the file's order.
+    pub delegated: Vec<DelegatedPart>,
+    /// The operators that stayed on portable kernels, with their calls.
+    pub portable: BTreeMap<String, usize>,
+    /// How much runs in delegates.
+    pub coverage: Coverage,
+    /// Bytes of constant tensors of the method in the program's file. Tensors that share data count once.
+    pub constant_bytes: u64,
+    /// Names of tensors and delegate data that are in other files.
+    pub external: Vec<String>,
+    /// Values that live on from run to run.
+    pub state: Vec<StateBuffer>,
+    /// The memory that loading it takes.
+    pub memory: MemoryNeed,
+    /// Why it can't be loaded here; empty if it can.
+    pub problems: Vec<Error>,
+}
+
+/// A part of the graph that a delegate runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DelegatedPart {
+    /// The delegate's id.
+    pub delegate: String,
+    /// How often a run calls it.
+    pub calls: usize,
+    /// The operators inside, with their calls. `None` if the payload does not tell.
+    pub operators: Option<BTreeMap<String, usize>>,
+    /// Bytes of its payload.
+    pub payload_bytes: u64,
+    /// Bytes of weights, in the payload or by name. `None` if the payload does not tell.
+    pub constant_bytes: Option<u64>,
+}
+
+impl MethodReport {
+    /// Describes the method called `name`, whether it can run here or not.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchMethod`], [`Error::Read`], or [`Error::Damaged`] if the file contradicts itself.
+    pub(crate) fn new(program: &Program, name: &str) -> Result<Self> {
+        program.method_meta(name)?;
+        let file = program.file()?;
+        let method = file.method(name).ok_or_else(|| program.changed())?;
+        let checked = super::check_soundness(program, &file, method)?;
+        let mut problems = Vec::new();
+        problems.extend(super::check_requirements(program, &file, method).err());
+        problems.extend(crate::delegate::require(method).err());
+        let memory = MemoryNeed::new(program, &file, method, &checked);
+        Ok(Self {
+            delegated: parts(method, &checked),
+            portable: coverage::portable(method),
+            coverage: coverage::count(method, &checked.graphs),
+            constant_bytes: distinct(constants(method)),
+            external: external::wanted(method).map(|(_, key)| key.to_owned()).collect(),
+            state: checked.state,
+            memory,
+            problems,
+        })
+    }
+}
+
+fn parts(method: &MethodFile, checked: &Checked) -> Vec<DelegatedPart> {
+    let part = |(index, part): (usize, &crate::file::FileDelegate)| {
+        let graph = checked.graphs[index].as_ref();
+        let is_call = |step: &&Instruction| matches!(step, Instruction::Delegate { delegate, .. } if *delegate == index);
+        DelegatedPart {
+            delegate: part.id.clone(),
+            calls: method.instructions.iter().filter(is_call).count(),
+            operators: graph.map(|graph| graph.operators.clone()),
+            payload_bytes: part.payload.end - part.payload.start,
+            constant_bytes: graph.map(|graph| graph.constant_bytes),
+        }
+    };
+    method.delegates.iter().enumerate().map(part).collect()
+}
+
+/// Where the constants of `method` are in the file.
+pub(crate) fn constants(method: &MethodFile) -> Vec<Range<u64>> {
+    let range = |value: &FileValue| match &value.as_tensor()?.storage {
+        Storage::Constant(range) => Some(range.clone()),
+        _ => None,
+    };
+    method.values.iter().filter_map(range).collect()
+}
+
+/// Bytes covered by `ranges`, which may overlap.
+pub(crate) fn distinct(mut ranges: Vec<Range<u64>>) -> u64 {
+    ranges.sort_by_key(|range| range.start);
+    let mut end = 0;
+    let mut bytes = 0;
+    for range in ranges {
+        bytes += range.end.saturating_sub(range.start.max(end));
+        end = end.max(range.end);
+    }
+    bytes
+}
