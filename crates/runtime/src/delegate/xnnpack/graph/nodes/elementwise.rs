@@ -1,0 +1,37 @@
+//! Nodes that work on each element by itself, and softmax.
+
+use super::{Operand, Outcome, one_type};
+use crate::delegate::xnnpack::graph::datatype::Datatype;
+use crate::delegate::xnnpack::graph::values::Value;
+
+pub(super) const FLOAT: &[Datatype] = &[Datatype::F32, Datatype::F16];
+pub(super) const FLOAT_OR_INT8: &[Datatype] =
+    &[Datatype::F32, Datatype::F16, Datatype::QInt8, Datatype::QUint8];
+pub(super) const CLAMP: &[Datatype] = FLOAT_OR_INT8;
+
+pub(super) fn unary(
+    types: &[Datatype],
+    inputs: &[Operand<'_>],
+    outputs: &[&Value],
+) -> Result<Outcome, String> {
+    one_type(types, inputs, outputs)?;
+    Ok(Outcome::of(inputs[0].shape.clone()))
+}
+
+pub(super) fn binary(
+    types: &[Datatype],
+    inputs: &[Operand<'_>],
+    outputs: &[&Value],
+) -> Result<Outcome, String> {
+    one_type(types, inputs, outputs)?;
+    Ok(Outcome::of(inputs[0].shape.broadcast(inputs[1].shape)?))
+}
+
+/// Over the last dimension.
+pub(super) fn softmax(inputs: &[Operand<'_>], outputs: &[&Value]) -> Result<Outcome, String> {
+    one_type(FLOAT, inputs, outputs)?;
+    if inputs[0].shape.rank() == 0 {
+        return Err("takes at least one dimension".into());
+    }
+    Ok(Outcome::of(inputs[0].shape.clone()))
+}
