@@ -5,7 +5,8 @@ use crate::error::Result;
 use crate::{stdout, table};
 use nearside_pipeline::Package;
 use nearside_pipeline::package::manifest::Manifest;
-use nearside_pipeline::runtime::{LoadMode, MethodMeta, Program, ValueMeta, registered_delegates};
+use nearside_pipeline::runtime::delegate::{Availability, availability};
+use nearside_pipeline::runtime::{LoadMode, MethodMeta, Program, ValueMeta};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -75,8 +76,7 @@ fn inspect_package(args: &InspectArgs) -> Result<()> {
 }
 
 fn program(program: &Program, variant: Option<String>) -> Result<ProgramDocument> {
-    let linked = registered_delegates();
-    let available = |name: &str| linked.iter().any(|delegate| delegate.name == name && delegate.available);
+    let available = |name: &str| availability(name) == Availability::Available;
     let method = |name: &String| -> Result<MethodDocument> {
         let MethodMeta { name, inputs, outputs, planned_bytes, delegates, instructions } =
             program.method_meta(name)?.clone();

@@ -4,7 +4,8 @@ use crate::classification::{Label, rank};
 use crate::error::{Error, Result};
 use crate::package::manifest::{ImageEntry, Layout, Manifest, Output, Variant};
 use crate::package::{Package, manifest};
-use nearside_runtime::{DType, LoadMode, Method, Program, TensorMeta, TensorRef, registered_delegates};
+use nearside_runtime::delegate::{Availability, availability};
+use nearside_runtime::{DType, LoadMode, Method, Program, TensorMeta, TensorRef};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -68,20 +69,19 @@ impl Loaded {
 }
 
 fn first_runnable(manifest: &Manifest) -> Result<&Variant> {
-    let linked = registered_delegates();
     let mut reasons = Vec::new();
     for variant in &manifest.variants {
-        let missing = variant
-            .delegates
-            .iter()
-            .find(|wanted| !linked.iter().any(|delegate| delegate.name == **wanted && delegate.available));
+        let missing = variant.delegates.iter().find_map(|delegate| match availability(delegate) {
+            Availability::Available => None,
+            Availability::NotLinked => Some(format!("{delegate}, which is not part of this build")),
+            Availability::Unavailable { reason } => {
+                Some(format!("{delegate}, which can't run here: {reason}"))
+            }
+        });
         match missing {
             None => return Ok(variant),
             Some(delegate) => {
-                reasons.push(format!(
-                    "variant `{}` needs the delegate {delegate}, which is not here",
-                    variant.name
-                ));
+                reasons.push(format!("variant `{}` needs the delegate {delegate}", variant.name));
             }
         }
     }

@@ -5,6 +5,13 @@
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 
 extern "C" int xnn_deinitialize();
+#ifdef NEARSIDE_OPENVINO
+// OpenvinoBackend::is_available() const, by its name in the library: there is no header to declare it.
+extern "C" int openvino_is_available() __asm__("_ZNK10executorch8backends8openvino15OpenvinoBackend12is_availableEv");
+#endif
+#ifdef NEARSIDE_QNN
+extern "C" void QnnExecuTorchBackendRegister(void*);
+#endif
 
 namespace torch::executor::native {
 using executorch::aten::Scalar;
@@ -28,6 +35,12 @@ const void* kept_libraries(size_t index) {
       reinterpret_cast<const void*>(&xnn_deinitialize),
       reinterpret_cast<const void*>(&torch::executor::native::opt_add_out),
       reinterpret_cast<const void*>(static_cast<QuantizedAdd>(&torch::executor::native::quantized_add_out)),
+#ifdef NEARSIDE_OPENVINO
+      reinterpret_cast<const void*>(&openvino_is_available),
+#endif
+#ifdef NEARSIDE_QNN
+      reinterpret_cast<const void*>(&QnnExecuTorchBackendRegister),
+#endif
   };
   return index < sizeof(kept) / sizeof(kept[0]) ? kept[index] : nullptr;
 }

@@ -56,10 +56,15 @@ rust::Slice<const uint8_t> Method::trace_text() const {
   return tracer_ ? tracer_->text() : rust::Slice<const uint8_t>();
 }
 
-uint32_t Method::load(const Program& program, const std::string& name, const DataMap* data) {
+uint32_t Method::load(
+    const Program& program, const std::string& name, const DataMap* data,
+    rust::Slice<const DelegateOption> options) {
   const TracedLoad traced(tracer_.get());
   return guarded([&] {
-    auto method = program.get().load_method(name.c_str(), &memory_, tracer_.get(), data);
+    if (const Error error = options_.set(options); error != Error::Ok) {
+      return error;
+    }
+    auto method = program.get().load_method(name.c_str(), &memory_, tracer_.get(), data, &options_.map());
     if (!method.ok()) {
       return method.error();
     }
@@ -67,6 +72,10 @@ uint32_t Method::load(const Program& program, const std::string& name, const Dat
     shapes_.resize(method_->inputs_size());
     return set_fixed_inputs();
   });
+}
+
+bool Method::delegate_option(DelegateOption& option) const {
+  return options_.read(option);
 }
 
 /// Inputs that are no tensors have the value that they were exported with; ExecuTorch takes no other.

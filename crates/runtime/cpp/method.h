@@ -1,6 +1,7 @@
 #pragma once
 
 #include "data_map.h"
+#include "delegate_options.h"
 #include "program.h"
 #include "tracer.h"
 
@@ -25,9 +26,13 @@ class Method {
   /// Has the load and traced runs recorded; before `load`. There is room for so many events at first.
   void set_traced(size_t events);
   /// `data` may be null; else it must outlive the method.
-  uint32_t load(const Program& program, const std::string& name, const DataMap* data);
+  uint32_t load(
+      const Program& program, const std::string& name, const DataMap* data,
+      rust::Slice<const DelegateOption> options);
   /// Gives an output that is not memory planned a place of its own.
   uint32_t place_output(size_t index, uint8_t* data, size_t bytes);
+  /// Fills in the load option that the method was given; false if it was given none.
+  bool delegate_option(DelegateOption& option) const;
   /// `data` must stay valid until `execute` returns: an input that is not memory planned is aliased.
   uint32_t bind_tensor(
       size_t index, int8_t dtype, rust::Slice<const int32_t> sizes, rust::Slice<const uint8_t> dim_order,
@@ -57,6 +62,7 @@ class Method {
   executorch::extension::MallocMemoryAllocator method_allocator_;
   executorch::runtime::MemoryManager memory_;
   std::unique_ptr<Tracer> tracer_; // null unless traced
+  LoadBackendOptions options_;
   std::optional<executorch::runtime::Method> method_;
   std::vector<Shape> shapes_;
 };

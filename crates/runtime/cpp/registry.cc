@@ -1,5 +1,7 @@
 #include "registry.h"
 
+#include "guard.h"
+
 #include "nearside-runtime/src/bridge.rs.h"
 
 #include <executorch/runtime/backend/interface.h>
@@ -9,20 +11,28 @@ namespace nearside {
 
 const void* kept_libraries(size_t index); // keep.cc: also makes the linker take that object
 
-rust::Vec<DelegateFacts> registered_delegates() {
-  rust::Vec<DelegateFacts> delegates;
+rust::Vec<rust::String> registered_delegates() {
+  rust::Vec<rust::String> delegates;
   if (kept_libraries(0) == nullptr) {
     return delegates;
   }
   for (size_t i = 0; i < executorch::runtime::get_num_registered_backends(); i++) {
     auto name = executorch::runtime::get_backend_name(i);
-    if (!name.ok()) {
-      continue;
+    if (name.ok()) {
+      delegates.push_back(rust::String::lossy(name.get()));
     }
-    auto* backend = executorch::runtime::get_backend_class(name.get());
-    delegates.push_back({rust::String::lossy(name.get()), backend != nullptr && backend->is_available()});
   }
   return delegates;
+}
+
+bool delegate_says_available(const std::string& id) {
+  bool available = false;
+  guarded([&] {
+    auto* backend = executorch::runtime::get_backend_class(id.c_str());
+    available = backend != nullptr && backend->is_available();
+    return 0;
+  });
+  return available;
 }
 
 rust::Vec<rust::String> registered_operators() {

@@ -4,9 +4,9 @@
 
 namespace nearside {
 
-struct DelegateFacts;
-
-rust::Vec<DelegateFacts> registered_delegates();
+rust::Vec<rust::String> registered_delegates();
+/// Whether a registered delegate says that it can run here; it may open a vendor's library to find out.
+bool delegate_says_available(const std::string& id);
 rust::Vec<rust::String> registered_operators();
 bool has_operator(const std::string& name);
 

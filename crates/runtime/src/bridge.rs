@@ -22,9 +22,23 @@ pub(crate) mod ffi {
         real: f64,
     }
 
-    struct DelegateFacts {
-        name: String,
-        available: bool,
+    /// The type of an option's value.
+    #[derive(Debug)]
+    enum DelegateOptionKind {
+        Bool,
+        Int,
+        Text,
+    }
+
+    /// An option of a delegate; `kind` says which of the last three counts.
+    #[derive(Debug)]
+    struct DelegateOption {
+        delegate: String,
+        key: String,
+        kind: DelegateOptionKind,
+        flag: bool,
+        integer: i32,
+        text: String,
     }
 
     /// What a traced load or run tells of.
@@ -107,10 +121,12 @@ pub(crate) mod ffi {
             program: &Program,
             name: &CxxString,
             data: *const DataMap,
+            options: &[DelegateOption],
         ) -> u32;
         /// # Safety
         /// `data` must have the bytes and outlive the method.
         unsafe fn place_output(self: Pin<&mut Method>, index: usize, data: *mut u8, bytes: usize) -> u32;
+        fn delegate_option(self: &Method, option: &mut DelegateOption) -> bool;
         /// # Safety
         /// `data` must hold the tensor and stay valid until `execute` has returned.
         unsafe fn bind_tensor(
@@ -125,7 +141,11 @@ pub(crate) mod ffi {
         fn output_count(self: &Method) -> usize;
         fn output(self: &Method, index: usize) -> OutputValue;
 
-        fn registered_delegates() -> Vec<DelegateFacts>;
+        fn set_delegate_option(option: &DelegateOption) -> u32;
+        fn get_delegate_option(option: &mut DelegateOption) -> bool;
+
+        fn registered_delegates() -> Vec<String>;
+        fn delegate_says_available(id: &CxxString) -> bool;
         fn registered_operators() -> Vec<String>;
         fn has_operator(name: &CxxString) -> bool;
 

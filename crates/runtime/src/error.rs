@@ -155,12 +155,70 @@ pub enum Error {
         linked: Vec<String>,
     },
     /// The method needs a delegate that is linked, but says that it can't run here.
-    #[error("method `{method}` needs the delegate {delegate}, which can't run on this device")]
+    #[error("method `{method}` needs the delegate {delegate}, which can't run here: {reason}")]
     DelegateUnavailable {
         /// The method.
         method: String,
         /// The delegate's id.
         delegate: String,
+        /// What it lacks.
+        reason: String,
+    },
+    /// There is no delegate of this name.
+    #[error("there is no delegate `{delegate}`{}; there are {}", .why.map(|why| format!(": {why}")).unwrap_or_default(), list(.known))]
+    UnknownDelegate {
+        /// The name asked for.
+        delegate: String,
+        /// Why not, where that can be said.
+        why: Option<&'static str>,
+        /// The ids of those that there are.
+        known: Vec<String>,
+    },
+    /// The delegate has no option of this name.
+    #[error("{delegate} has no option `{option}`; it has {}", list(.known))]
+    UnknownDelegateOption {
+        /// The delegate's id.
+        delegate: String,
+        /// The option asked for.
+        option: String,
+        /// The options that it has at run time.
+        known: Vec<String>,
+    },
+    /// The value of a delegate's option is of the wrong type or not allowed.
+    #[error("the option {option} of {delegate} can't be `{value}`; it takes {allowed}")]
+    DelegateOptionValue {
+        /// The delegate's id.
+        delegate: String,
+        /// The option.
+        option: String,
+        /// The value given.
+        value: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// ExecuTorch has another value than the one given.
+    #[error("the option {option} of {delegate} was set to `{value}`, but ExecuTorch has {found}")]
+    DelegateOptionNotTaken {
+        /// The delegate's id.
+        delegate: String,
+        /// The option.
+        option: String,
+        /// The value given.
+        value: String,
+        /// The value found.
+        found: String,
+    },
+    /// The option can't be put into effect any more, or not here.
+    #[error("the option {option} of {delegate} can't be `{value}` now: {reason}")]
+    DelegateOptionRefused {
+        /// The delegate's id.
+        delegate: String,
+        /// The option.
+        option: String,
+        /// The value given.
+        value: String,
+        /// Why not.
+        reason: String,
     },
     /// Two data files have data of the same name.
     #[error("`{key}` is both in {} and in {}", .files[0], .files[1])]
@@ -316,6 +374,13 @@ impl Error {
             }
             Self::DelegateUnavailable { .. } => "choose a variant for another delegate, such as XNNPACK",
             Self::DuplicateData { .. } => "give only the data files that belong to the program",
+            Self::UnknownDelegate { .. }
+            | Self::UnknownDelegateOption { .. }
+            | Self::DelegateOptionValue { .. } => "use one of those listed",
+            Self::DelegateOptionNotTaken { .. } => {
+                "leave the option out, or use the ExecuTorch version that this build was made for"
+            }
+            Self::DelegateOptionRefused { .. } => "do what the message says, or leave the option out",
             Self::OutOfMemory { .. } => "free memory, or choose a smaller variant",
             Self::InputCount { .. }
             | Self::InputType { .. }

@@ -14,7 +14,7 @@
 //! ```
 
 mod bridge;
-mod delegate;
+pub mod delegate;
 mod error;
 mod external;
 pub mod file;
@@ -37,7 +37,7 @@ pub use load_options::LoadOptions;
 pub use metadata::{MethodMeta, TensorMeta, ValueMeta};
 pub use method::{Method, Outputs, Value};
 pub use program::{LoadMode, Program};
-pub use registry::{Delegate, has_operator, registered_delegates, registered_operators};
+pub use registry::{has_operator, registered_delegates, registered_operators};
 pub use snapshot::Snapshot;
 pub use tensor::{DType, Element, TensorRef, TensorView};
 pub use threads::{set_thread_count, thread_count};

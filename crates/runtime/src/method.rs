@@ -1,6 +1,7 @@
 //! A loaded method: borrowed inputs in, borrowed outputs out, nothing allocated on the way.
 
 use crate::bridge::ffi;
+use crate::delegate::DelegateOptions;
 use crate::error::{Code, Error, Result};
 use crate::external::ExternalData;
 use crate::file::{MethodFile, ProgramFile, Storage};
@@ -30,6 +31,7 @@ pub struct Method {
     tensors: Vec<usize>,
     state: Vec<StateBuffer>,
     need: MemoryNeed,
+    delegate_options: DelegateOptions,
     poisoned: bool,
     /// Set if it was loaded for profiling.
     pub(crate) tracing: Option<Tracing>,
@@ -47,7 +49,7 @@ impl Method {
         options: &LoadOptions,
     ) -> Result<Self> {
         let meta = MethodMeta::new(method);
-        let Cleared { state, need } = preflight::clear(program, file, method, options)?;
+        let Cleared { state, need, delegates } = preflight::clear(program, file, method, options)?;
         let opened = program.ffi()?;
         let arena = |bytes: u64| {
             let arena = usize::try_from(bytes).ok().and_then(Arena::new);
@@ -68,11 +70,12 @@ impl Method {
         }
         cxx::let_cxx_string!(name = &meta.name);
         // SAFETY: the data is kept by the program, which is kept beside the method.
-        match unsafe { loaded.pin_mut().load(opened, &name, data) } {
+        match unsafe { loaded.pin_mut().load(opened, &name, data, &delegates.for_load) } {
             0 => {}
             code => return Err(failed(code)),
         }
         loaded.pin_mut().stop_trace();
+        let delegate_options = delegates.read_back(&loaded)?;
         let tracing = plan.map(|plan| Tracing::new(plan, &loaded));
         let mut outputs = Vec::new();
         for (index, bytes) in unplaced_outputs(method) {
@@ -95,6 +98,7 @@ impl Method {
             tensors,
             state,
             need,
+            delegate_options,
             poisoned: false,
             tracing,
             _pool: pool,
@@ -104,6 +108,11 @@ impl Method {
     /// The method's metadata.
     pub fn meta(&self) -> &MethodMeta {
         &self.meta
+    }
+
+    /// The options of its delegates that hold for it, given or not, as ExecuTorch has them.
+    pub fn delegate_options(&self) -> &DelegateOptions {
+        &self.delegate_options
     }
 
     /// The program that it was loaded from.

@@ -2,22 +2,18 @@
 
 use crate::bridge::ffi;
 
-/// A delegate that registered itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delegate {
-    /// ExecuTorch's id, such as `XnnpackBackend`.
-    pub name: String,
-    /// Whether it says that it can run here.
-    pub available: bool,
-}
-
-/// The delegates linked into this process, in the order in which they registered.
-pub fn registered_delegates() -> Vec<Delegate> {
+/// The ids of the delegates linked into this process, such as `XnnpackBackend`, in the order in which they registered.
+/// Whether one can run here is another question: [`availability`](crate::delegate::availability).
+pub fn registered_delegates() -> Vec<String> {
     ffi::start_log();
     ffi::registered_delegates()
-        .into_iter()
-        .map(|facts| Delegate { name: facts.name, available: facts.available })
-        .collect()
+}
+
+/// Whether a registered delegate says that it can run here.
+pub(crate) fn delegate_says_available(id: &str) -> bool {
+    ffi::start_log();
+    cxx::let_cxx_string!(id = id);
+    ffi::delegate_says_available(&id)
 }
 
 /// The names of the operators that have a kernel, sorted, such as `aten::add.out`.

@@ -52,10 +52,7 @@ fn the_metadata_is_that_of_the_file() {
 #[test]
 fn kernels_and_xnnpack_are_linked() {
     let delegates = registered_delegates();
-    assert!(
-        delegates.iter().any(|delegate| delegate.name == "XnnpackBackend" && delegate.available),
-        "{delegates:?}"
-    );
+    assert!(delegates.iter().any(|id| id == "XnnpackBackend"), "{delegates:?}");
     assert!(registered_operators().len() > 200, "the kernel libraries were dropped by the linker");
     assert!(has_operator("aten::add.out"));
     assert!(has_operator("quantized_decomposed::quantize_per_tensor.out"));

@@ -165,7 +165,12 @@ fn runtime_kind(error: &RuntimeError) -> Kind {
             BACKEND_UNAVAILABLE
         }
         RuntimeError::OutOfMemory { .. } => OUT_OF_MEMORY,
-        RuntimeError::ThreadCount { .. } | RuntimeError::ThreadsInUse { .. } => INVALID_INPUT,
+        RuntimeError::ThreadCount { .. }
+        | RuntimeError::ThreadsInUse { .. }
+        | RuntimeError::UnknownDelegate { .. }
+        | RuntimeError::UnknownDelegateOption { .. }
+        | RuntimeError::DelegateOptionValue { .. }
+        | RuntimeError::DelegateOptionRefused { .. } => INVALID_INPUT,
         RuntimeError::ExecuTorch { code, .. } => match code {
             Code::MemoryAllocationFailed | Code::OutOfResources | Code::DelegateMemoryAllocationFailed => {
                 OUT_OF_MEMORY

@@ -34,6 +34,8 @@ pub(crate) struct Checked {
 pub(crate) struct Cleared {
     pub(crate) state: Vec<StateBuffer>,
     pub(crate) need: MemoryNeed,
+    /// The process is ready to load its delegates until this is dropped.
+    pub(crate) delegates: delegate::Prepared,
 }
 
 /// All checks, in the order in which a person wants to hear of them.
@@ -43,13 +45,13 @@ pub(crate) fn clear(
     method: &MethodFile,
     options: &LoadOptions,
 ) -> Result<Cleared> {
-    delegate::require(method)?;
+    let delegates = delegate::prepare(method, &options.delegate_options)?;
     check_requirements(program, file, method)?;
     let checked = check_soundness(program, file, method)?;
     demands::check_coverage(method, &checked, options)?;
     let need = MemoryNeed::new(program, file, method, &checked);
     demands::check_budget(method, &need, options)?;
-    Ok(Cleared { state: checked.state, need })
+    Ok(Cleared { state: checked.state, need, delegates })
 }
 
 /// Checks that the file's description of `method` is sound: whatever is wrong with it, loading and running it would
