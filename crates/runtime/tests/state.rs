@@ -4,11 +4,11 @@
 mod common;
 
 use common::values::gives_eagers_outputs;
-use common::{Call, path, sequence};
+use common::{Call, default_tolerance, path, sequence};
 use nearside_runtime::{LoadMode, Method, Program};
 
 fn run(method: &mut Method, call: &Call) {
-    assert!(gives_eagers_outputs(method, call));
+    assert!(gives_eagers_outputs(method, call, default_tolerance()));
 }
 
 #[test]

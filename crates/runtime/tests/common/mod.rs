@@ -5,6 +5,7 @@ pub mod values;
 
 use nearside_runtime::{Method, TensorRef};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// `fixtures.json`: see `nearside_export.fixtures.expected`.
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 pub struct Fixtures {
     pub cases: Vec<AnyCase>,
     pub sequences: Vec<Sequence>,
+    pub delegation: Vec<Delegation>,
 }
 
 /// One call that depends on nothing before it.
@@ -21,8 +23,25 @@ pub struct AnyCase {
     /// `.ptd` files that the program's weights are in.
     #[serde(default)]
     pub data: Vec<String>,
+    /// Operators that the host must register.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// The largest difference to allow.
+    #[serde(default = "default_tolerance")]
+    pub tolerance: f64,
     #[serde(flatten)]
     pub call: Call,
+}
+
+impl AnyCase {
+    /// Whether its program is all that it takes to run it.
+    pub fn stands_alone(&self) -> bool {
+        self.data.is_empty() && self.needs.is_empty()
+    }
+}
+
+pub fn default_tolerance() -> f64 {
+    1e-5
 }
 
 /// Calls that build on the state that those before left behind.
@@ -62,10 +81,29 @@ pub enum AnyValue {
     },
 }
 
+/// What the exporter itself says of the share that delegates took, in graph nodes.
+#[derive(Deserialize)]
+pub struct Delegation {
+    pub file: String,
+    pub method: String,
+    pub delegates: usize,
+    pub delegated: usize,
+    pub portable: usize,
+    /// By the name that the exporter gives a node, as in `aten_linear_default`.
+    pub operators: BTreeMap<String, Shares>,
+}
+
+#[derive(Deserialize)]
+pub struct Shares {
+    pub delegated: usize,
+    pub portable: usize,
+}
+
 /// A case whose inputs and outputs are f32 tensors and whose program is one file.
 pub struct Case {
     pub file: String,
     pub method: String,
+    pub tolerance: f64,
     pub inputs: Vec<Tensor>,
     pub outputs: Vec<Tensor>,
 }
@@ -106,10 +144,10 @@ pub fn cases() -> Vec<Case> {
     let cases: Vec<_> = fixtures()
         .cases
         .into_iter()
-        .filter(|case| case.data.is_empty())
-        .filter_map(|AnyCase { file, call, .. }| {
+        .filter(AnyCase::stands_alone)
+        .filter_map(|AnyCase { file, tolerance, call, .. }| {
             let (inputs, outputs) = (tensors(&call.inputs)?, tensors(&call.outputs)?);
-            Some(Case { file, method: call.method, inputs, outputs })
+            Some(Case { file, method: call.method, tolerance, inputs, outputs })
         })
         .collect();
     assert!(cases.len() >= 3);
@@ -129,7 +167,8 @@ pub fn assert_gives_eagers_outputs(method: &mut Method, case: &Case) {
         let found = outputs.tensor(index).unwrap();
         assert_eq!(found.sizes(), expected.shape, "{}", case.file);
         for (found, expected) in found.as_slice::<f32>().unwrap().iter().zip(&expected.values) {
-            assert!((found - expected).abs() <= 1e-5, "{}: {found} is not {expected}", case.file);
+            let difference = f64::from((found - expected).abs());
+            assert!(difference <= case.tolerance, "{}: {found} is not {expected}", case.file);
         }
     }
 }

@@ -56,7 +56,7 @@ impl OwnedTensor {
 }
 
 /// Runs `method` and compares; whether the call has only inputs that can be given.
-pub fn gives_eagers_outputs(method: &mut Method, call: &Call) -> bool {
+pub fn gives_eagers_outputs(method: &mut Method, call: &Call, tolerance: f64) -> bool {
     let Some(inputs) = call.inputs.iter().map(OwnedTensor::of).collect::<Option<Vec<_>>>() else {
         return false;
     };
@@ -64,13 +64,13 @@ pub fn gives_eagers_outputs(method: &mut Method, call: &Call) -> bool {
     let outputs = method.execute(&inputs).unwrap();
     assert_eq!(outputs.len(), call.outputs.len());
     for (index, expected) in call.outputs.iter().enumerate() {
-        assert_close(&outputs.get(index).unwrap(), expected);
+        assert_close(&outputs.get(index).unwrap(), expected, tolerance);
     }
     true
 }
 
-/// Same kind, type and shape; numbers within 1e-5, whole ones exactly.
-pub fn assert_close(found: &Value<'_>, expected: &AnyValue) {
+/// Same kind, type and shape; numbers within `tolerance`.
+pub fn assert_close(found: &Value<'_>, expected: &AnyValue, tolerance: f64) {
     match (found, expected) {
         (Value::Tensor(found), AnyValue::Tensor { dtype, shape, values }) => {
             assert_eq!((found.dtype().to_string(), found.sizes()), (dtype.clone(), shape.as_slice()));
@@ -84,7 +84,7 @@ pub fn assert_close(found: &Value<'_>, expected: &AnyValue) {
             };
             assert_eq!(found.len(), values.len());
             for (found, expected) in found.iter().zip(values) {
-                assert!((found - expected).abs() <= 1e-5, "{found} is not {expected}");
+                assert!((found - expected).abs() <= tolerance, "{found} is not {expected}");
             }
         }
         (Value::Int(found), AnyValue::Int { int }) => assert_eq!(found, int),
