@@ -16,7 +16,7 @@ fn load(file: &str) -> Method {
 /// The bits of all outputs.
 fn run(method: &mut Method, calls: &[Call]) -> Vec<Vec<u8>> {
     let bits = |call: &Call| {
-        let inputs: Vec<_> = call.inputs.iter().map(OwnedTensor::of).collect();
+        let inputs = call.inputs.iter().map(OwnedTensor::of).collect::<Option<Vec<_>>>().unwrap();
         let inputs: Vec<_> = inputs.iter().map(OwnedTensor::as_ref).collect();
         let outputs = method.execute(&inputs).unwrap();
         let bytes = |index| match outputs.get(index).unwrap() {
