@@ -15,7 +15,9 @@ use crate::snapshot::{self, Part, Snapshot};
 use crate::tensor::{DType, TensorRef, TensorView};
 use crate::threads::PoolUse;
 use cxx::UniquePtr;
+use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 /// A method that is ready to run. It belongs to one thread at a time.
 pub struct Method {
@@ -32,6 +34,8 @@ pub struct Method {
     state: Vec<StateBuffer>,
     need: MemoryNeed,
     delegate_options: DelegateOptions,
+    /// What its delegates need for as long as it lives.
+    _holds: Vec<Arc<dyn Any + Send + Sync>>,
     poisoned: bool,
     /// Set if it was loaded for profiling.
     pub(crate) tracing: Option<Tracing>,
@@ -99,6 +103,7 @@ impl Method {
             state,
             need,
             delegate_options,
+            _holds: delegates.holds,
             poisoned: false,
             tracing,
             _pool: pool,

@@ -8,7 +8,7 @@ use nearside_runtime::delegate::{
     self, Availability, ComputeUnit, CoreMlOptions, DELEGATES, DelegateOptions, MlxOptions, OptionKind,
     OptionValue, QnnOptions, WorkspaceSharing, XnnpackOptions, availability, delegate_option,
 };
-use nearside_runtime::{Error, LoadMode, LoadOptions, Method, Program, Result};
+use nearside_runtime::{Error, LoadMode, LoadOptions, Method, Program, Result, TensorRef};
 use std::path::{Path, PathBuf};
 
 const ID: &str = "XnnpackBackend";
@@ -79,10 +79,17 @@ fn packed_weights_are_kept_in_the_file_given_and_taken_from_there() {
 #[test]
 fn a_packed_cache_that_can_t_be_written_is_refused_before_the_load() {
     let folder = tempfile::tempdir().unwrap();
+    let full = folder.path().join("full");
+    std::fs::write(&full, "something").unwrap();
+    let locked = folder.path().join("locked");
+    let lock = std::fs::File::create(&locked).unwrap();
+    lock.lock().unwrap();
     for (path, word) in [
         (folder.path().join("no/such/folder/packed"), "can't be written"),
         (folder.path().to_owned(), "can't be written"),
         (PathBuf::from("/dev/null"), "not a regular file"),
+        (full, "does not hold the weights of"),
+        (locked, "another process uses it"),
     ] {
         let error = load(cached_at(&path)).unwrap_err();
         assert!(
@@ -217,4 +224,34 @@ fn every_delegate_is_described_and_has_a_name_of_its_own() {
             }
         }
     }
+}
+
+#[test]
+fn programs_do_not_share_a_weight_cache() {
+    // Their weights are the same integers, with other scales: ExecuTorch would take them for the same.
+    let folder = tempfile::tempdir().unwrap();
+    let load = |name: &str, options: &XnnpackOptions| {
+        let mut load = LoadOptions::default();
+        load.delegate_options = options.clone().try_into().unwrap();
+        Program::open(path(name), LoadMode::Mmap)?.load_method_with("forward", &load)
+    };
+    let in_memory = XnnpackOptions { weight_cache: Some(true), ..XnnpackOptions::default() };
+    let in_file =
+        XnnpackOptions { packed_cache_path: Some(folder.path().join("packed")), ..XnnpackOptions::default() };
+    for options in [in_memory, in_file] {
+        let first = load("scaled-once.pte", &options).unwrap();
+        let again = load("scaled-once.pte", &options).unwrap();
+        let error = load("scaled-twice.pte", &options).unwrap_err();
+        assert!(matches!(error, Error::DelegateOptionRefused { .. }), "{error}");
+        drop((first, again));
+    }
+    let options = XnnpackOptions { weight_cache: Some(true), ..XnnpackOptions::default() };
+    let input = [0.5f32; 64];
+    let mut sums = Vec::new();
+    for name in ["scaled-once.pte", "scaled-twice.pte"] {
+        let mut method = load(name, &options).unwrap();
+        let outputs = method.execute(&[TensorRef::new(&input, &[4, 16]).unwrap()]).unwrap();
+        sums.push(outputs.tensor(0).unwrap().as_slice::<f32>().unwrap().iter().sum::<f32>());
+    }
+    assert!((sums[1] - 2.0 * sums[0]).abs() < 1e-3 * sums[0].abs(), "{sums:?}");
 }

@@ -8,9 +8,10 @@ use crate::bridge::ffi;
 use crate::error::{Error, Result};
 use crate::file::MethodFile;
 use crate::metadata::MethodMeta;
-use crate::program::failed;
+use crate::program::{Program, failed};
 use crate::registry;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Held while a method is loaded: options of the process, and what is put into the environment, must stay until then.
 static LOADING: Mutex<()> = Mutex::new(());
@@ -20,6 +21,8 @@ static LOADING: Mutex<()> = Mutex::new(());
 pub(crate) struct Prepared {
     /// For ExecuTorch's map of load options.
     pub(crate) for_load: Vec<ffi::DelegateOption>,
+    /// To be kept as long as the method.
+    pub(crate) holds: Vec<Arc<dyn Any + Send + Sync>>,
     chosen: DelegateOptions,
     delegates: Vec<&'static DelegateInfo>,
     _loading: MutexGuard<'static, ()>,
@@ -29,9 +32,10 @@ pub(crate) struct Prepared {
 ///
 /// # Errors
 /// [`Error::DelegateMissing`], [`Error::DelegateUnavailable`], or what is wrong with an option.
-pub(crate) fn prepare(method: &MethodFile, options: &DelegateOptions) -> Result<Prepared> {
+pub(crate) fn prepare(program: &Program, method: &MethodFile, options: &DelegateOptions) -> Result<Prepared> {
     let loading = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut delegates = Vec::new();
+    let mut holds = Vec::new();
     let mut chosen = DelegateOptions::new();
     for id in MethodMeta::new(method).delegates {
         let known = DELEGATES.into_iter().find(|delegate| delegate.id == id);
@@ -39,7 +43,7 @@ pub(crate) fn prepare(method: &MethodFile, options: &DelegateOptions) -> Result<
             && registry::registered_delegates().contains(&id)
         {
             let mut mine = options.of(known.id);
-            (known.prepare)(&mut mine)?;
+            holds.extend((known.prepare)(program, &mut mine)?);
             chosen = chosen.with(mine);
             delegates.push(known);
         }
@@ -50,7 +54,7 @@ pub(crate) fn prepare(method: &MethodFile, options: &DelegateOptions) -> Result<
         set_for_process(one)?;
     }
     let for_load = chosen.iter().filter(|one| one.option.scope == Scope::Load).map(to_ffi).collect();
-    Ok(Prepared { for_load, chosen, delegates, _loading: loading })
+    Ok(Prepared { for_load, holds, chosen, delegates, _loading: loading })
 }
 
 impl Prepared {
@@ -58,7 +62,7 @@ impl Prepared {
     ///
     /// # Errors
     /// [`Error::DelegateOptionNotTaken`] if ExecuTorch has another value than the one given.
-    pub(crate) fn read_back(self, method: &ffi::Method) -> Result<DelegateOptions> {
+    pub(crate) fn read_back(&self, method: &ffi::Method) -> Result<DelegateOptions> {
         let mut effective = DelegateOptions::new();
         for one in &self.chosen {
             if one.option.scope == Scope::Load {
@@ -71,7 +75,7 @@ impl Prepared {
             }
             effective.set(one.delegate.id, one.option.key, one.value.clone())?;
         }
-        for delegate in self.delegates {
+        for delegate in &self.delegates {
             for option in delegate.options {
                 if effective.get(delegate.id, option.key).is_none()
                     && let Some(value) = read(delegate, option)

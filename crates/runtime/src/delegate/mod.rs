@@ -30,7 +30,10 @@ pub use qnn::QnnOptions;
 pub use xnnpack::{WorkspaceSharing, XnnpackOptions};
 
 use crate::error::{Error, Result};
+use crate::program::Program;
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// An operating system that a delegate runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,8 +67,11 @@ pub struct DelegateInfo {
     pub tested: &'static str,
     pub(crate) check: Check,
     /// Puts into effect, before a load, what ExecuTorch can't be told, and checks what it would not.
-    pub(crate) prepare: fn(&mut DelegateOptions) -> Result<()>,
+    pub(crate) prepare: fn(&Program, &mut DelegateOptions) -> Result<Hold>,
 }
+
+/// What must be kept for as long as a method that was loaded with it lives.
+pub(crate) type Hold = Option<Arc<dyn Any + Send + Sync>>;
 
 /// Our own check of what a delegate needs; its error is one sentence.
 #[derive(Debug)]
@@ -140,6 +146,6 @@ pub(crate) struct DelegateGraph {
 }
 
 /// For delegates whose options all reach ExecuTorch as they are.
-fn nothing_to_prepare(_: &mut DelegateOptions) -> Result<()> {
-    Ok(())
+fn nothing_to_prepare(_: &Program, _: &mut DelegateOptions) -> Result<Hold> {
+    Ok(None)
 }

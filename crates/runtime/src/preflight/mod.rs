@@ -45,7 +45,7 @@ pub(crate) fn clear(
     method: &MethodFile,
     options: &LoadOptions,
 ) -> Result<Cleared> {
-    let delegates = delegate::prepare(method, &options.delegate_options)?;
+    let delegates = delegate::prepare(program, method, &options.delegate_options)?;
     check_requirements(program, file, method)?;
     let checked = check_soundness(program, file, method)?;
     demands::check_coverage(method, &checked, options)?;

@@ -12,8 +12,9 @@ pub use options::OpenVinoOptions;
 pub use precision::forbid_reduced_precision;
 
 use super::option::{OptionInfo, OptionKind, Scope};
-use super::{Check, DelegateInfo, DelegateOptions, Platform};
+use super::{Check, DelegateInfo, DelegateOptions, Hold, Platform};
 use crate::error::Result;
+use crate::program::Program;
 
 pub(super) static INFO: DelegateInfo = DelegateInfo {
     id: "OpenvinoBackend",
@@ -43,7 +44,7 @@ pub(super) static INFO: DelegateInfo = DelegateInfo {
     prepare,
 };
 
-fn prepare(options: &mut DelegateOptions) -> Result<()> {
+fn prepare(_: &Program, options: &mut DelegateOptions) -> Result<Hold> {
     library::choose(options)?;
     precision::choose(options)?;
     // The load that follows opens the library for good; if it can't, options are still open.
@@ -51,5 +52,5 @@ fn prepare(options: &mut DelegateOptions) -> Result<()> {
         library::settle(file);
         precision::settle();
     }
-    Ok(())
+    Ok(None)
 }

@@ -2,7 +2,7 @@
 
 mod graph;
 mod options;
-mod packed_cache;
+mod weight_cache;
 
 pub(crate) use graph::{Calls, check};
 pub use options::{WorkspaceSharing, XnnpackOptions};
@@ -31,19 +31,19 @@ pub(super) static INFO: DelegateInfo = DelegateInfo {
             kind: OptionKind::Bool,
             default: "false in ExecuTorch's wheels; true with packed_cache_path",
             scope: Scope::Load,
-            meaning: "share packed weights between methods that have the same ones",
+            meaning: "share packed weights between methods of one program; they then run one after another",
         },
         OptionInfo {
             key: options::PACKED_CACHE_PATH,
             kind: OptionKind::Path,
             default: "none: packed weights are in memory only",
             scope: Scope::Load,
-            meaning: "the file where packed weights are kept and mapped from, so that a later load need not pack",
+            meaning: "the file where the packed weights of one program are kept and mapped from, so that a later load need not pack",
         },
     ],
     needs: "nothing",
     absence: "it is part of every build",
     tested: "on Linux x86_64, by every test run",
     check: Check::None,
-    prepare: packed_cache::prepare,
+    prepare: weight_cache::prepare,
 };

@@ -27,12 +27,14 @@ pub enum WorkspaceSharing {
 pub struct XnnpackOptions {
     /// Who shares the memory of intermediate values.
     pub workspace_sharing: Option<WorkspaceSharing>,
-    /// Whether packed weights are shared with the other methods loaded with it: two methods with the same weights then
-    /// hold them once, and run one after another.
+    /// Whether methods of one program share packed weights: they hold those that are the same once, and run one after
+    /// another. While they live, another program is refused: ExecuTorch 1.5.1 would confuse weights that are the same
+    /// but for their scales.
     pub weight_cache: Option<bool>,
     /// A file where packed weights are kept, made if it does not exist; it implies `weight_cache`. They are mapped
-    /// from there, and a later load takes them as they are. The file must be writable, and nobody else should be
-    /// able to write it: nothing in it is checked but its bounds.
+    /// from there, and a later load takes them as they are. It belongs to one program, which the file of the same name
+    /// with `.program` added says, and to one process at a time. Nobody else should be able to write it: ExecuTorch
+    /// checks nothing in it but its bounds.
     pub packed_cache_path: Option<PathBuf>,
 }
 
