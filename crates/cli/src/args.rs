@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use clap::{Parser, Subcommand, ValueEnum};
 use nearside_pipeline::vision::{BufferLayout, Frame, Matrix, Range, Rotation};
 use nearside_pipeline::{OpenOptions, Policy};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// See, read and write on the device: inspect and run Nearside model packages.
@@ -20,6 +21,8 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// Classify photos, or single raw frames
     Run(RunArgs),
+    /// Show where the time of a run goes
+    Profile(ProfileArgs),
     /// Play a clip through the camera pipeline
     Camera(CameraArgs),
 }
@@ -42,6 +45,36 @@ pub(crate) struct RunArgs {
     pub(crate) images: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) frame: FrameArgs,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ProfileArgs {
+    /// A model package (NAME.nearside) or a program (FILE.pte)
+    pub(crate) path: PathBuf,
+    /// The package's variant; the first that can run here by default
+    #[arg(long)]
+    pub(crate) variant: Option<String>,
+    /// The method; the variant's own by default, `forward` for a program
+    #[arg(long)]
+    pub(crate) method: Option<String>,
+    /// Runs that are measured
+    #[arg(long, default_value = "20", value_name = "N")]
+    pub(crate) runs: NonZeroUsize,
+    /// Runs before those
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub(crate) warmup: usize,
+    /// A photo to run a package on; fixed pseudo-random numbers by default
+    #[arg(long)]
+    pub(crate) image: Option<PathBuf>,
+    /// Threads for the model, 1 to 256; by default one a performance core, but one core at least is left free
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) threads: Option<u16>,
+    /// Write one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write a trace for chrome://tracing or Perfetto
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]

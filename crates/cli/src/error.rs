@@ -22,6 +22,9 @@ pub(crate) enum Error {
     /// Nothing more can be written to stdout.
     #[error("cannot write the result: {0}")]
     Write(std::io::Error),
+    /// A file could not be written.
+    #[error("cannot write {path}: {source}")]
+    WriteFile { path: PathBuf, source: std::io::Error },
     /// The pipeline failed.
     #[error("{}{source}", .place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
     Pipeline { place: Option<String>, source: nearside_pipeline::Error },
@@ -53,6 +56,7 @@ impl Error {
                 "give a .y4m file, or raw frames with --format and --size (and --row-stride, --pixel-stride)",
             ),
             Self::Pipeline { source, .. } => Some(source.hint()),
+            Self::WriteFile { .. } => Some("check that its folder exists and may be written to"),
             Self::Write(_) => Some("check that there is room where stdout goes"),
             Self::SomeFailed { .. } => None,
         }

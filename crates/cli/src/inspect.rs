@@ -9,6 +9,7 @@ use nearside_pipeline::runtime::delegate::{Availability, availability};
 use nearside_pipeline::runtime::{LoadMode, MethodMeta, Program, ValueMeta};
 use serde::Serialize;
 use std::fmt::Write;
+use std::path::Path;
 
 #[derive(Serialize)]
 struct PackageDocument<'a> {
@@ -55,12 +56,16 @@ struct ValueDocument {
 }
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<()> {
-    // A folder is a package; what is missing is reported as one too, unless it is named like a program.
-    if args.path.is_dir() || (!args.path.exists() && args.path.extension().is_none_or(|end| end != "pte")) {
+    if is_package(&args.path) {
         return inspect_package(args);
     }
     let program = program(&Program::open(&args.path, LoadMode::Mmap)?, None)?;
     if args.json { stdout::json(&program) } else { stdout::write(&program_text(&program)) }
+}
+
+/// A folder is a package; what is missing is reported as one too, unless it is named like a program.
+pub(crate) fn is_package(path: &Path) -> bool {
+    path.is_dir() || (!path.exists() && path.extension().is_none_or(|end| end != "pte"))
 }
 
 fn inspect_package(args: &InspectArgs) -> Result<()> {

@@ -7,6 +7,7 @@ mod camera;
 mod clip;
 mod error;
 mod inspect;
+mod profile;
 mod run;
 mod stdout;
 mod table;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     let result = match Args::parse().command {
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Run(args) => run::run(&args),
+        Command::Profile(args) => profile::profile(&args),
         Command::Camera(args) => camera::camera(&args),
     };
     match result {

@@ -29,7 +29,7 @@ pub use camera::{
 pub use classification::Label;
 pub use error::{Error, Result};
 pub use images::{Classification, Image, ImageTimings, Task};
-pub use model::{Model, ModelInfo, OpenOptions};
+pub use model::{Model, ModelInfo, OpenOptions, use_threads};
 pub use nearside_runtime as runtime;
 pub use nearside_vision as vision;
 pub use package::Package;

@@ -2,9 +2,8 @@
 
 use crate::classification::{Label, rank};
 use crate::error::{Error, Result};
-use crate::package::manifest::{ImageEntry, Layout, Manifest, Output, Variant};
+use crate::package::manifest::Output;
 use crate::package::{Package, manifest};
-use nearside_runtime::delegate::{Availability, availability};
 use nearside_runtime::{DType, LoadMode, Method, Program, TensorMeta, TensorRef};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,14 +23,11 @@ impl Loaded {
     /// Loads `wanted`, or the first variant of the package that can run here.
     pub(crate) fn open(package: &Package, wanted: Option<&str>, mode: LoadMode) -> Result<Self> {
         let started = Instant::now();
-        let variant = match wanted {
-            Some(name) => package.variant(name)?,
-            None => first_runnable(package.manifest())?,
-        };
+        let variant = package.choose(wanted)?;
         let program = Program::open(package.program(variant)?, mode)?;
         let method = program.load_method(&variant.method)?;
         let manifest = package.manifest();
-        let input_sizes = input_sizes(&manifest.image);
+        let input_sizes = package.input_sizes();
         check_method(&method, variant, &input_sizes, package.labels().len())?;
         let mut loaded = Self {
             method,
@@ -65,35 +61,6 @@ impl Loaded {
 
     pub(crate) fn planned_bytes(&self) -> u64 {
         self.method.meta().planned_bytes.iter().sum()
-    }
-}
-
-fn first_runnable(manifest: &Manifest) -> Result<&Variant> {
-    let mut reasons = Vec::new();
-    for variant in &manifest.variants {
-        let missing = variant.delegates.iter().find_map(|delegate| match availability(delegate) {
-            Availability::Available => None,
-            Availability::NotLinked => Some(format!("{delegate}, which is not part of this build")),
-            Availability::Unavailable { reason } => {
-                Some(format!("{delegate}, which can't run here: {reason}"))
-            }
-        });
-        match missing {
-            None => return Ok(variant),
-            Some(delegate) => {
-                reasons.push(format!("variant `{}` needs the delegate {delegate}", variant.name));
-            }
-        }
-    }
-    Err(Error::NoRunnableVariant { reasons })
-}
-
-fn input_sizes(image: &ImageEntry) -> [i32; 4] {
-    // The manifest's sides were checked to be at most 16384.
-    let (width, height) = (image.width as i32, image.height as i32);
-    match image.layout {
-        Layout::Nchw => [1, 3, height, width],
-        Layout::Nhwc => [1, height, width, 3],
     }
 }
 

@@ -87,10 +87,7 @@ impl Model {
     /// what the runtime reports.
     pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let package = Package::open(path)?;
-        DEFAULT_THREADS.call_once(leave_a_core_to_the_app);
-        if let Some(threads) = options.threads {
-            set_thread_count(threads)?;
-        }
+        use_threads(options.threads)?;
         let image_spec = *package.image_spec();
         let (links, info, inference) = inference::start(
             {
@@ -171,6 +168,18 @@ impl Model {
 }
 
 static DEFAULT_THREADS: Once = Once::new();
+
+/// Sets the number of threads for kernels as [`OpenOptions::threads`] does: for programs that run without a [`Model`].
+///
+/// # Errors
+/// The runtime's, for a number out of range or while methods are loaded.
+pub fn use_threads(threads: Option<usize>) -> Result<()> {
+    DEFAULT_THREADS.call_once(leave_a_core_to_the_app);
+    if let Some(threads) = threads {
+        set_thread_count(threads)?;
+    }
+    Ok(())
+}
 
 /// ExecuTorch takes every performance core. Where those are all there are, the app's own threads and the camera's then
 /// push kernel threads off their cores, and a run takes as long as the slowest of them.

@@ -282,6 +282,14 @@ pub enum Error {
         /// Bytes given.
         found: u64,
     },
+    /// Bytes can't be elements of the type.
+    #[error("the bytes given can't be read as {dtype}: {reason}")]
+    TensorBytes {
+        /// The element type.
+        dtype: DType,
+        /// Why not.
+        reason: String,
+    },
     /// There is no output of this number.
     #[error("output {index} was asked for; method `{method}` has {count}")]
     NoSuchOutput {
@@ -386,6 +394,9 @@ impl Error {
             | Self::InputType { .. }
             | Self::InputShape { .. }
             | Self::TensorLength { .. } => "match the method's metadata (`nearside inspect` shows it)",
+            Self::TensorBytes { .. } => {
+                "give bytes that are elements of the type, at an address that is aligned for it"
+            }
             Self::NoSuchOutput { .. } | Self::OutputType { .. } => {
                 "match the method's metadata (`nearside inspect` shows it)"
             }

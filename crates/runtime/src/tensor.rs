@@ -112,14 +112,40 @@ impl<'a> TensorRef<'a> {
     /// # Errors
     /// [`Error::TensorLength`] if `data` does not have as many elements as `sizes` multiply to.
     pub fn new<T: Element>(data: &'a [T], sizes: &'a [i32]) -> Result<Self> {
-        let tensor = Self { dtype: T::DTYPE, sizes, bytes: bytes_of(data) };
-        match byte_length(sizes, T::DTYPE) {
-            Some(needed) if needed == tensor.bytes.len() => Ok(tensor),
+        Self { dtype: T::DTYPE, sizes, bytes: bytes_of(data) }.checked()
+    }
+
+    /// A view of `bytes` as elements of `dtype`, in the machine's byte order, with shape `sizes`: for types that Rust has
+    /// no name for, or that are known only at run time.
+    ///
+    /// # Errors
+    /// [`Error::TensorLength`] if there are not as many bytes as `sizes` and `dtype` ask for; [`Error::TensorBytes`] if
+    /// they are not aligned for `dtype`, or not all 0 or 1 for `bool`.
+    pub fn from_bytes(dtype: DType, bytes: &'a [u8], sizes: &'a [i32]) -> Result<Self> {
+        let tensor = Self { dtype, sizes, bytes }.checked()?;
+        let align = dtype.element_bytes().unwrap_or(1);
+        if !bytes.is_empty() && !(bytes.as_ptr() as usize).is_multiple_of(align) {
+            return Err(Error::TensorBytes {
+                dtype,
+                reason: format!("they are not aligned to {align} bytes"),
+            });
+        }
+        if dtype == DType::Bool
+            && let Some(other) = bytes.iter().find(|&&byte| byte > 1)
+        {
+            return Err(Error::TensorBytes { dtype, reason: format!("one is {other}, not 0 or 1") });
+        }
+        Ok(tensor)
+    }
+
+    fn checked(self) -> Result<Self> {
+        match byte_length(self.sizes, self.dtype) {
+            Some(needed) if needed == self.bytes.len() => Ok(self),
             needed => Err(Error::TensorLength {
-                sizes: sizes.to_vec(),
-                dtype: T::DTYPE,
+                sizes: self.sizes.to_vec(),
+                dtype: self.dtype,
                 needed: needed.map_or(u64::MAX, |needed| needed as u64),
-                found: tensor.bytes.len() as u64,
+                found: self.bytes.len() as u64,
             }),
         }
     }

@@ -108,6 +108,20 @@ fn a_tensors_data_must_have_the_length_of_its_shape() {
 }
 
 #[test]
+fn bytes_are_taken_as_a_tensor_only_if_they_can_be_one() {
+    let words = [0u64; 2];
+    // SAFETY: a number has no padding; the slice is as long as the words.
+    let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(&words)) };
+    assert!(TensorRef::from_bytes(DType::F16, bytes, &[2, 4]).is_ok());
+    assert!(TensorRef::from_bytes(DType::Bool, &[0, 1, 1], &[3]).is_ok());
+    let of = |dtype, bytes, sizes| TensorRef::from_bytes(dtype, bytes, sizes).unwrap_err();
+    assert!(matches!(of(DType::F16, bytes, &[2, 3]), Error::TensorLength { needed: 12, found: 16, .. }));
+    assert!(matches!(of(DType::I64, &bytes[4..12], &[1]), Error::TensorBytes { .. }));
+    assert!(matches!(of(DType::Bool, &[0, 2], &[2]), Error::TensorBytes { .. }));
+    assert!(matches!(of(DType::Other(99), bytes, &[2]), Error::TensorLength { .. }));
+}
+
+#[test]
 fn outputs_are_read_as_what_they_are() {
     let case = &cases()[0];
     let program = Program::open(path(&case.file), LoadMode::Mmap).unwrap();

@@ -7,6 +7,7 @@ pub mod manifest;
 
 use crate::error::{Error, Result};
 use manifest::{Manifest, SCHEMA_VERSION, Variant};
+use nearside_runtime::delegate::{Availability, availability};
 use nearside_vision::ImageSpec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,6 +63,17 @@ impl Package {
         &self.image_spec
     }
 
+    /// The shape of the input: one image, in the manifest's layout.
+    pub fn input_sizes(&self) -> [i32; 4] {
+        let image = &self.manifest.image;
+        // The sides were checked to be at most 16384.
+        let (width, height) = (image.width as i32, image.height as i32);
+        match image.layout {
+            manifest::Layout::Nchw => [1, 3, height, width],
+            manifest::Layout::Nhwc => [1, height, width, 3],
+        }
+    }
+
     /// The variant called `name`.
     ///
     /// # Errors
@@ -73,6 +85,17 @@ impl Package {
                 available: self.manifest.variants.iter().map(|variant| variant.name.clone()).collect(),
             }
         })
+    }
+
+    /// The variant called `wanted`, or the first whose delegates can run here.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchVariant`], [`Error::NoRunnableVariant`].
+    pub fn choose(&self, wanted: Option<&str>) -> Result<&Variant> {
+        match wanted {
+            Some(name) => self.variant(name),
+            None => first_runnable(&self.manifest),
+        }
     }
 
     /// The path of a variant's program, after its size and hash have been checked.
@@ -121,4 +144,24 @@ fn check_variants(manifest: &Manifest) -> std::result::Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn first_runnable(manifest: &Manifest) -> Result<&Variant> {
+    let mut reasons = Vec::new();
+    for variant in &manifest.variants {
+        let missing = variant.delegates.iter().find_map(|delegate| match availability(delegate) {
+            Availability::Available => None,
+            Availability::NotLinked => Some(format!("{delegate}, which is not part of this build")),
+            Availability::Unavailable { reason } => {
+                Some(format!("{delegate}, which can't run here: {reason}"))
+            }
+        });
+        match missing {
+            None => return Ok(variant),
+            Some(delegate) => {
+                reasons.push(format!("variant `{}` needs the delegate {delegate}", variant.name));
+            }
+        }
+    }
+    Err(Error::NoRunnableVariant { reasons })
 }

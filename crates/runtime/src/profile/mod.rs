@@ -142,7 +142,8 @@ pub enum EventKind {
 impl Method {
     /// Runs the method `runs` times on `inputs`, after one run to warm up, and tells where the time went.
     ///
-    /// Events are kept in memory that is there before a run begins. A delegate may allocate to tell of its own: XNNPACK
+    /// State that the method keeps between runs moves on as with [`Method::execute`]. Events are kept in memory that is
+    /// there before a run begins. A delegate may allocate to tell of its own: XNNPACK
     /// does, after each call.
     ///
     /// # Errors

@@ -1,0 +1,71 @@
+//! `nearside profile`: where the time of a run goes.
+
+mod document;
+mod inputs;
+mod trace;
+
+use crate::args::ProfileArgs;
+use crate::error::{Error, Result};
+use crate::{inspect, stdout};
+use document::Document;
+use nearside_pipeline::runtime::{LoadMode, LoadOptions, Program, thread_count};
+use nearside_pipeline::{Package, use_threads};
+use std::path::PathBuf;
+
+/// What is profiled.
+struct Subject {
+    /// The package's name, or the file's path.
+    name: String,
+    variant: Option<String>,
+    program: PathBuf,
+    method: String,
+    package: Option<Package>,
+}
+
+impl Subject {
+    fn open(args: &ProfileArgs) -> Result<Self> {
+        if !inspect::is_package(&args.path) {
+            if args.image.is_some() || args.variant.is_some() {
+                return Err(Error::Usage("--image and --variant are for packages".into()));
+            }
+            return Ok(Self {
+                name: args.path.display().to_string(),
+                variant: None,
+                program: args.path.clone(),
+                method: args.method.clone().unwrap_or_else(|| "forward".into()),
+                package: None,
+            });
+        }
+        let package = Package::open(&args.path)?;
+        let variant = package.choose(args.variant.as_deref())?;
+        Ok(Self {
+            name: package.manifest().name.clone(),
+            variant: Some(variant.name.clone()),
+            program: package.program(variant)?,
+            method: args.method.clone().unwrap_or_else(|| variant.method.clone()),
+            package: Some(package),
+        })
+    }
+}
+
+pub(crate) fn profile(args: &ProfileArgs) -> Result<()> {
+    let subject = Subject::open(args)?;
+    use_threads(args.threads.map(usize::from))?;
+    let program = Program::open(&subject.program, LoadMode::default())?;
+    let options = LoadOptions { profiling: true, ..LoadOptions::default() };
+    let mut method = program.load_method_with(&subject.method, &options)?;
+    let inputs = match (&args.image, &subject.package) {
+        (Some(image), Some(package)) => inputs::photo(image, package)?,
+        _ => inputs::pseudo_random(method.meta())?,
+    };
+    let inputs = inputs.iter().map(inputs::Input::tensor).collect::<Result<Vec<_>>>()?;
+    for _ in 0..args.warmup {
+        method.execute(&inputs)?;
+    }
+    let profile = method.profile(&inputs, args.runs)?;
+    if let Some(path) = &args.trace {
+        trace::write(path, &subject.name, &profile)?;
+    }
+    let document = Document::new(&subject, thread_count(), &profile);
+    if args.json { stdout::json(&document) } else { stdout::write(&document.text()) }
+}
