@@ -17,7 +17,7 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Show what a model package or a .pte program holds
+    /// Show what a model package, a .pte program or a .ptd data file holds
     Inspect(InspectArgs),
     /// Classify photos, or single raw frames
     Run(RunArgs),
@@ -29,8 +29,11 @@ pub(crate) enum Command {
 
 #[derive(clap::Args)]
 pub(crate) struct InspectArgs {
-    /// A model package (NAME.nearside) or a program (FILE.pte)
+    /// A model package (NAME.nearside), a program (FILE.pte) or a data file (FILE.ptd)
     pub(crate) path: PathBuf,
+    /// A data file with weights of the program; can be given more than once
+    #[arg(long, value_name = "FILE.ptd")]
+    pub(crate) data: Vec<PathBuf>,
     /// Write one JSON document
     #[arg(long)]
     pub(crate) json: bool,

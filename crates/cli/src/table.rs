@@ -2,14 +2,21 @@
 
 use std::fmt::Write;
 
-/// Rows of cells; the first column is aligned left, the others right.
+/// Rows of cells; the first columns are aligned left, the others right.
 pub(crate) struct Table {
+    left: usize,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     pub(crate) fn new(header: &[&str]) -> Self {
-        Self { rows: vec![header.iter().map(ToString::to_string).collect()] }
+        Self { left: 1, rows: vec![header.iter().map(ToString::to_string).collect()] }
+    }
+
+    /// Aligns the first `columns` left.
+    pub(crate) fn left(mut self, columns: usize) -> Self {
+        self.left = columns;
+        self
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
@@ -32,7 +39,7 @@ impl Table {
             let mut line = String::new();
             for (column, cell) in row.iter().enumerate() {
                 let width = widths[column];
-                let _ = if column == 0 {
+                let _ = if column < self.left {
                     write!(line, "  {cell:width$}")
                 } else {
                     write!(line, "  {cell:>width$}")

@@ -230,7 +230,9 @@ fn inspect_shows_packages_and_programs() {
     assert_eq!(document["manifest"]["name"], "tiny-classifier");
     let method = &document["programs"][0]["methods"][0];
     assert_eq!(method["inputs"][0]["shape"], serde_json::json!([1, 3, 32, 32]));
-    assert_eq!(method["delegates"][0], serde_json::json!({"name": "XnnpackBackend", "available": true}));
+    let delegate = &method["delegates"][0];
+    assert_eq!((&delegate["name"], &delegate["available"]), (&"XnnpackBackend".into(), &true.into()));
+    assert_eq!(method["problems"], serde_json::json!([]));
 
     let program = models().join("fixtures/multi.pte").display().to_string();
     let document = json(&["inspect", &program, "--json"]);

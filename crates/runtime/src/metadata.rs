@@ -1,6 +1,6 @@
 //! What a program's file says of a method: what goes in, what comes out, what it needs.
 
-use crate::file::{FileTensor, FileValue, Instruction, MethodFile, Storage};
+use crate::file::{Dynamism, FileTensor, FileValue, Instruction, MethodFile, Storage};
 use crate::tensor::DType;
 
 /// A method's inputs, outputs, memory and delegates.
@@ -75,6 +75,8 @@ pub struct TensorMeta {
     pub dtype: DType,
     /// The shape: the upper bound where it is dynamic.
     pub sizes: Vec<i32>,
+    /// Whether `sizes` is an upper bound.
+    pub dynamic: bool,
     /// The order of the dimensions in memory, outermost first: 0, 1, 2 … for row major.
     pub dim_order: Vec<u8>,
     /// Bytes that the largest such tensor takes.
@@ -89,6 +91,7 @@ impl TensorMeta {
             name: tensor.name.clone().unwrap_or_default(),
             dtype: tensor.dtype,
             sizes: tensor.sizes.clone(),
+            dynamic: tensor.dynamism != Dynamism::Static,
             dim_order: tensor.dim_order.clone(),
             // Checked to fit when it was read.
             bytes: tensor.bytes as usize,

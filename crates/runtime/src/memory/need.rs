@@ -27,7 +27,8 @@ pub struct MemoryNeed {
     pub table_bytes: u64,
     /// Ids of delegates whose payloads do not tell what they will take.
     pub unknown_delegates: Vec<String>,
-    /// Weights that stay in a mapped file: the system can drop their pages at any time. Not part of the total.
+    /// Weights that stay in a mapped file, data that delegates ask for by name included: the system can drop their pages
+    /// at any time. Not part of the total.
     pub mapped_bytes: u64,
 }
 
@@ -57,7 +58,8 @@ impl MemoryNeed {
                     + payloads.clone().max().unwrap_or(0)
             }
         };
-        let mapped = distinct(constants(method)) + payloads.sum::<u64>();
+        let named = file.named_data.iter().map(|data| data.range.end - data.range.start);
+        let mapped = distinct(constants(method)) + payloads.sum::<u64>() + named.sum::<u64>();
         Self {
             planned_bytes: method.planned_bytes.iter().sum(),
             state_bytes: checked.state.iter().map(|buffer| buffer.range.end - buffer.range.start).sum(),

@@ -1,0 +1,143 @@
+//! What `inspect` found, for people.
+
+use super::document::{DelegateDocument, MethodDocument, PackageDocument, ProgramDocument, ValueDocument};
+use crate::table;
+use nearside_pipeline::Package;
+use std::fmt::Write;
+
+pub(super) fn package(package: &Package, document: &PackageDocument<'_>) -> String {
+    let manifest = document.manifest;
+    let image = &manifest.image;
+    let mut text = format!("{}\n", manifest.name);
+    text += &table::facts(&[
+        ("task", format!("{:?}", manifest.task).to_lowercase()),
+        ("licence", manifest.licence.clone()),
+        ("source", manifest.source.clone()),
+        (
+            "image",
+            format!(
+                "{}x{}, {:?}, {:?}, {:?}",
+                image.width, image.height, image.fit, image.filter, image.layout
+            ),
+        ),
+        ("labels", package.labels().len().to_string()),
+    ]);
+    for (variant, program) in manifest.variants.iter().zip(&document.programs) {
+        let quality = &variant.quality;
+        let _ = writeln!(text, "\nvariant {}", variant.name);
+        text += &table::facts(&[
+            ("bytes", program.bytes.to_string()),
+            ("quantisation", variant.quantisation.clone()),
+            (
+                "at export",
+                format!("{:.1} % of the graph's operators went to delegates", variant.coverage * 100.0),
+            ),
+            (
+                "quality",
+                format!(
+                    "{:.1} % top-1 agreement with fp32 over {} images, logits {:.1} dB",
+                    quality.top1_agreement * 100.0,
+                    quality.images,
+                    quality.logit_sqnr_db
+                ),
+            ),
+            ("exported by", format!("ExecuTorch {}, torch {}", variant.executorch, variant.torch)),
+        ]);
+        text += &methods(program);
+    }
+    text
+}
+
+pub(super) fn program(program: &ProgramDocument) -> String {
+    let mut text = format!("{}\n", program.file);
+    text += &table::facts(&[("bytes", program.bytes.to_string())]);
+    text + &methods(program)
+}
+
+fn methods(program: &ProgramDocument) -> String {
+    program.methods.iter().map(|found| format!("\n  method {}\n", found.name) + &method(found)).collect()
+}
+
+fn method(method: &MethodDocument) -> String {
+    let memory = &method.memory;
+    let mut facts = vec![
+        ("  inputs", values(&method.inputs)),
+        ("  outputs", values(&method.outputs)),
+        ("  coverage", coverage(method)),
+        (
+            "  memory",
+            format!("{} bytes in all; {} more stay in the mapped file", memory.total, memory.mapped),
+        ),
+        (
+            "",
+            format!(
+                "{} planned ({} of it state), {} for delegates, {} of workspace, {} of constants",
+                memory.planned, memory.state, memory.delegates, memory.workspace, memory.constants
+            ),
+        ),
+    ];
+    if !memory.unknown_delegates.is_empty() {
+        let unknown = memory.unknown_delegates.join(", ");
+        facts
+            .push(("", format!("for {unknown} only the payload is counted: it does not tell what it takes")));
+    }
+    if !method.external.is_empty() {
+        facts.push(("  other files", list(&method.external)));
+    }
+    facts.extend(method.problems.iter().map(|problem| ("  problem", problem.message.clone())));
+    table::facts(&facts) + &calls(method)
+}
+
+fn coverage(method: &MethodDocument) -> String {
+    let counted = &method.coverage;
+    match (counted.share, counted.delegated) {
+        (Some(share), Some(delegated)) => {
+            let all = delegated + counted.portable;
+            format!("{:.1} % ({delegated} of {all} operator calls are in delegates)", share * 100.0)
+        }
+        (Some(share), None) => format!("{:.1} % (no operator call is outside of delegates)", share * 100.0),
+        (None, _) => {
+            format!("unknown: a delegate does not tell what is in it; {} calls are outside", counted.portable)
+        }
+    }
+}
+
+/// Who runs what, how often.
+fn calls(method: &MethodDocument) -> String {
+    let mut table = table::Table::new(&["  runs in", "operator", "calls"]).left(2);
+    let mut rows = 0;
+    let mut row = |place: &str, operator: &str, calls: usize| {
+        rows += 1;
+        table.row(vec![format!("  {place}"), operator.to_owned(), calls.to_string()]);
+    };
+    for delegate in &method.delegates {
+        let place = delegate_name(delegate);
+        match &delegate.operators {
+            Some(operators) => operators.iter().for_each(|(name, calls)| row(&place, name, *calls)),
+            None => row(&place, "(not told)", delegate.calls),
+        }
+    }
+    for operator in &method.portable {
+        row(if operator.available { "portable" } else { "no kernel" }, &operator.name, operator.calls);
+    }
+    if rows == 0 { String::new() } else { table.render() }
+}
+
+fn delegate_name(delegate: &DelegateDocument) -> String {
+    if delegate.available { delegate.name.clone() } else { format!("{} (not here)", delegate.name) }
+}
+
+fn values(values: &[ValueDocument]) -> String {
+    let text = |value: &ValueDocument| match (&value.dtype, &value.shape) {
+        (Some(dtype), Some(shape)) => {
+            let bound = if value.dynamic == Some(true) { " at most" } else { "" };
+            format!("{dtype} {shape:?}{bound}")
+        }
+        _ => value.kind.clone(),
+    };
+    list(&values.iter().map(text).collect::<Vec<_>>())
+}
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
