@@ -2,9 +2,10 @@
 
 use crate::error::Result;
 use nearside_pipeline::package::manifest::Manifest;
+use nearside_pipeline::runtime::delegate::{Availability, availability};
 use nearside_pipeline::runtime::memory::MemoryNeed;
 use nearside_pipeline::runtime::preflight::{Coverage, DelegatedPart, MethodReport, StateBuffer};
-use nearside_pipeline::runtime::{self, Program, ValueMeta, has_operator, registered_delegates};
+use nearside_pipeline::runtime::{self, Program, ValueMeta, has_operator};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -38,7 +39,7 @@ pub(super) struct MethodDocument {
     pub(super) memory: MemoryDocument,
     /// Bytes of constant tensors in the file, outside of delegates.
     pub(super) constant_bytes: u64,
-    /// Names of tensors and delegate data in other files.
+    /// Names of tensors in other files, and of delegates' data that is nowhere.
     pub(super) external: Vec<String>,
     /// Values that live on from run to run.
     pub(super) state: Vec<StateDocument>,
@@ -173,7 +174,6 @@ fn coverage(coverage: &Coverage) -> CoverageDocument {
 
 /// One entry a delegate, whatever the number of parts it has.
 fn delegates(parts: &[DelegatedPart]) -> Vec<DelegateDocument> {
-    let linked = registered_delegates();
     let mut documents: Vec<DelegateDocument> = Vec::new();
     for part in parts {
         if let Some(known) = documents.iter_mut().find(|known| known.name == part.delegate) {
@@ -186,7 +186,7 @@ fn delegates(parts: &[DelegatedPart]) -> Vec<DelegateDocument> {
         }
         documents.push(DelegateDocument {
             name: part.delegate.clone(),
-            available: linked.iter().any(|known| known.name == part.delegate && known.available),
+            available: availability(&part.delegate) == Availability::Available,
             parts: 1,
             calls: part.calls,
             operators: called(part),

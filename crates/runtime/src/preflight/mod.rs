@@ -18,6 +18,7 @@ use crate::load_options::LoadOptions;
 use crate::memory::MemoryNeed;
 use crate::program::Program;
 use crate::{operators, registry};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// What the checks of a method found out.
@@ -27,6 +28,8 @@ pub(crate) struct Checked {
     pub(crate) graphs: Vec<Option<DelegateGraph>>,
     /// Values that live on from run to run.
     pub(crate) state: Vec<StateBuffer>,
+    /// Names of data that delegates ask for and that is nowhere.
+    pub(crate) missing_data: Vec<String>,
 }
 
 /// What a method that may be loaded is known by.
@@ -48,6 +51,7 @@ pub(crate) fn clear(
     let delegates = delegate::prepare(program, method, &options.delegate_options)?;
     check_requirements(program, file, method)?;
     let checked = check_soundness(program, file, method)?;
+    missing_data(method, &checked)?;
     demands::check_coverage(method, &checked, options)?;
     let need = MemoryNeed::new(program, file, method, &checked);
     demands::check_budget(method, &need, options)?;
@@ -61,12 +65,20 @@ pub(crate) fn check_soundness(program: &Program, file: &ProgramFile, method: &Me
         name: program.name().to_owned(),
         reason: format!("method `{}`: {reason}", method.name),
     };
-    let graphs = delegate_graphs(program, file, method)?;
+    let (graphs, missing_data) = delegate_graphs(program, file, method)?;
     let writes =
         graphs.iter().map(|graph| graph.as_ref().map(|graph| graph.written.clone()).unwrap_or_default());
     operators::check_method(method, &writes.collect::<Vec<_>>()).map_err(damaged)?;
     let state = state::buffers(method, &graphs);
-    Ok(Checked { graphs, state })
+    Ok(Checked { graphs, state, missing_data })
+}
+
+/// Checks that the data that delegates ask for by name is there.
+pub(crate) fn missing_data(method: &MethodFile, checked: &Checked) -> Result<()> {
+    if checked.missing_data.is_empty() {
+        return Ok(());
+    }
+    Err(Error::ExternalDataMissing { method: method.name.clone(), keys: checked.missing_data.clone() })
 }
 
 /// Checks that this build and device have what `method` needs.
@@ -91,13 +103,20 @@ pub(crate) fn missing_operators(method: &MethodFile) -> Vec<String> {
     called.into_iter().filter(|name| !registry::has_operator(name)).map(str::to_owned).collect()
 }
 
-/// Reads what the delegates' payloads say of themselves.
+/// What the delegates' payloads say of themselves, and names of data that they ask for and that is nowhere.
 fn delegate_graphs(
     program: &Program,
     file: &ProgramFile,
     method: &MethodFile,
-) -> Result<Vec<Option<DelegateGraph>>> {
-    let named = |key: &str| external::bytes_of(program, file, key);
+) -> Result<(Vec<Option<DelegateGraph>>, Vec<String>)> {
+    let missing = RefCell::new(BTreeSet::new());
+    // Data that is not there is long enough for any check: the graph can be described without it.
+    let named = |key: &str| {
+        Some(external::bytes_of(program, file, key).unwrap_or_else(|| {
+            missing.borrow_mut().insert(key.to_owned());
+            ANY_LENGTH
+        }))
+    };
     let graph = |(index, part): (usize, &crate::file::FileDelegate)| -> Result<Option<DelegateGraph>> {
         if part.id != xnnpack::ID {
             return Ok(None);
@@ -110,8 +129,11 @@ fn delegate_graphs(
         })?;
         Ok(Some(graph))
     };
-    method.delegates.iter().enumerate().map(graph).collect()
+    let graphs = method.delegates.iter().enumerate().map(graph).collect::<Result<Vec<_>>>()?;
+    Ok((graphs, missing.into_inner().into_iter().collect()))
 }
+
+const ANY_LENGTH: u64 = 1 << 40;
 
 /// The arguments of each call of delegated part `index`.
 fn calls_of(method: &MethodFile, index: usize) -> Vec<Vec<&FileValue>> {

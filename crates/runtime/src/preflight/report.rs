@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::file::{FileValue, Instruction, MethodFile, Storage};
 use crate::memory::MemoryNeed;
 use crate::program::Program;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A method's operators, delegates, weights and memory, counted from the file.
@@ -19,7 +19,7 @@ pub struct MethodReport {
     pub coverage: Coverage,
     /// Bytes of constant tensors of the method in the program's file. Tensors that share data count once.
     pub constant_bytes: u64,
-    /// Names of tensors and delegate data that are in other files.
+    /// Names of tensors in other files, and of delegates' data that is nowhere.
     pub external: Vec<String>,
     /// Values that live on from run to run.
     pub state: Vec<StateBuffer>,
@@ -56,6 +56,7 @@ impl MethodReport {
         let checked = super::check_soundness(program, &file, method)?;
         let mut problems = Vec::new();
         problems.extend(super::check_requirements(program, &file, method).err());
+        problems.extend(super::missing_data(method, &checked).err());
         problems.extend(crate::delegate::require(method).err());
         let memory = MemoryNeed::new(program, &file, method, &checked);
         Ok(Self {
@@ -63,7 +64,7 @@ impl MethodReport {
             portable: coverage::portable(method),
             coverage: coverage::count(method, &checked.graphs),
             constant_bytes: distinct(constants(method)),
-            external: external::wanted(method).map(|(_, key)| key.to_owned()).collect(),
+            external: external(method, &checked),
             state: checked.state,
             memory,
             problems,
@@ -71,16 +72,24 @@ impl MethodReport {
     }
 }
 
+/// Names of what is in other files, or should be.
+fn external(method: &MethodFile, checked: &Checked) -> Vec<String> {
+    let tensors = external::wanted(method).map(|(_, key)| key.to_owned());
+    let all: BTreeSet<_> = tensors.chain(checked.missing_data.iter().cloned()).collect();
+    all.into_iter().collect()
+}
+
 fn parts(method: &MethodFile, checked: &Checked) -> Vec<DelegatedPart> {
     let part = |(index, part): (usize, &crate::file::FileDelegate)| {
         let graph = checked.graphs[index].as_ref();
+        let known = graph.filter(|_| checked.missing_data.is_empty());
         let is_call = |step: &&Instruction| matches!(step, Instruction::Delegate { delegate, .. } if *delegate == index);
         DelegatedPart {
             delegate: part.id.clone(),
             calls: method.instructions.iter().filter(is_call).count(),
             operators: graph.map(|graph| graph.operators.clone()),
             payload_bytes: part.payload.end - part.payload.start,
-            constant_bytes: graph.map(|graph| graph.constant_bytes),
+            constant_bytes: known.map(|graph| graph.constant_bytes),
         }
     };
     method.delegates.iter().enumerate().map(part).collect()
