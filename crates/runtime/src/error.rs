@@ -501,8 +501,16 @@ impl fmt::Display for Code {
 
 const DAMAGED: &str = "the file is damaged or of another ExecuTorch version: copy it again or export it with the version of this build";
 
+/// The names, or the first of them where there are many.
 fn list(names: &[String]) -> String {
-    if names.is_empty() { "none".into() } else { names.join(", ") }
+    const SHOWN: usize = 12;
+    match names {
+        [] => "none".into(),
+        names if names.len() > SHOWN => {
+            format!("{} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN)
+        }
+        names => names.join(", "),
+    }
 }
 
 fn percent(share: &Option<f64>) -> String {

@@ -82,7 +82,7 @@ fn method(method: &MethodDocument) -> String {
             .push(("", format!("for {unknown} only the payload is counted: it does not tell what it takes")));
     }
     if !method.external.is_empty() {
-        facts.push(("  other files", list(&method.external)));
+        facts.push(("  other files", format!("{} tensors or pieces of data", method.external.len())));
     }
     facts.extend(method.problems.iter().map(|problem| ("  problem", problem.message.clone())));
     table::facts(&facts) + &calls(method)
