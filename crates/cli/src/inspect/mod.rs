@@ -11,11 +11,10 @@ use document::{PackageDocument, ProgramDocument};
 use nearside_pipeline::Package;
 use nearside_pipeline::runtime::file::DataFile;
 use nearside_pipeline::runtime::{LoadMode, Program};
+use std::path::Path;
 
 pub(crate) fn inspect(args: &InspectArgs) -> Result<()> {
-    let ends_in = |end: &str| args.path.extension().is_some_and(|found| found == end);
-    // A folder is a package; what is missing is reported as one too, unless it is named like a file.
-    if args.path.is_dir() || (!args.path.exists() && !ends_in("pte") && !ends_in("ptd")) {
+    if is_package(&args.path) {
         if !args.data.is_empty() {
             return Err(Error::Usage(
                 "a package names its data files itself; --data is for a .pte file".into(),
@@ -23,7 +22,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<()> {
         }
         return inspect_package(args);
     }
-    if ends_in("ptd") {
+    if ends_in(&args.path, "ptd") {
         return data::inspect(args);
     }
     let data = args.data.iter().map(|path| DataFile::open(path, LoadMode::Mmap));
@@ -31,6 +30,15 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<()> {
     let program = Program::open(&args.path, LoadMode::Mmap)?.with_data(&data)?;
     let document = ProgramDocument::new(&program, None)?;
     if args.json { stdout::json(&document) } else { stdout::write(&text::program(&document)) }
+}
+
+/// A folder is a package; what is missing is reported as one too, unless it is named like a file.
+pub(crate) fn is_package(path: &Path) -> bool {
+    path.is_dir() || (!path.exists() && !ends_in(path, "pte") && !ends_in(path, "ptd"))
+}
+
+fn ends_in(path: &Path, end: &str) -> bool {
+    path.extension().is_some_and(|found| found == end)
 }
 
 fn inspect_package(args: &InspectArgs) -> Result<()> {
