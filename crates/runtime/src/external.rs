@@ -59,6 +59,14 @@ impl ExternalData {
         })
     }
 
+    /// The data called `key`.
+    pub(crate) fn data(&self, key: &str) -> Option<&[u8]> {
+        self.files.iter().find_map(|file| {
+            let at = file.entries().binary_search_by(|entry| entry.key.as_str().cmp(key)).ok()?;
+            Some(file.bytes(&file.entries()[at]))
+        })
+    }
+
     /// All names with their data.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.files

@@ -47,13 +47,6 @@ pub(super) fn wanted(method: &MethodFile) -> impl Iterator<Item = (&FileTensor, 
     })
 }
 
-/// The length of the data called `key`, in the program or in its data files.
-pub(super) fn bytes_of(program: &Program, file: &ProgramFile, key: &str) -> Option<u64> {
-    let inside = file.named_data.iter().find(|data| data.key == key).map(|data| &data.range);
-    let range = inside.or_else(|| Some(&program.external()?.find(key)?.range))?;
-    Some(range.end - range.start)
-}
-
 fn fits(tensor: &FileTensor, layout: &TensorLayout) -> bool {
     tensor.dtype == layout.dtype && tensor.sizes == layout.sizes && tensor.dim_order == layout.dim_order
 }

@@ -3,6 +3,7 @@
 mod coverage;
 mod demands;
 mod external;
+mod named;
 mod report;
 mod state;
 
@@ -18,7 +19,7 @@ use crate::load_options::LoadOptions;
 use crate::memory::MemoryNeed;
 use crate::program::Program;
 use crate::{operators, registry};
-use std::cell::RefCell;
+use named::Named;
 use std::collections::BTreeSet;
 
 /// What the checks of a method found out.
@@ -109,14 +110,7 @@ fn delegate_graphs(
     file: &ProgramFile,
     method: &MethodFile,
 ) -> Result<(Vec<Option<DelegateGraph>>, Vec<String>)> {
-    let missing = RefCell::new(BTreeSet::new());
-    // Data that is not there is long enough for any check: the graph can be described without it.
-    let named = |key: &str| {
-        Some(external::bytes_of(program, file, key).unwrap_or_else(|| {
-            missing.borrow_mut().insert(key.to_owned());
-            ANY_LENGTH
-        }))
-    };
+    let named = Named::new(program, file);
     let graph = |(index, part): (usize, &crate::file::FileDelegate)| -> Result<Option<DelegateGraph>> {
         if part.id != xnnpack::ID {
             return Ok(None);
@@ -130,10 +124,8 @@ fn delegate_graphs(
         Ok(Some(graph))
     };
     let graphs = method.delegates.iter().enumerate().map(graph).collect::<Result<Vec<_>>>()?;
-    Ok((graphs, missing.into_inner().into_iter().collect()))
+    Ok((graphs, named.into_missing()))
 }
-
-const ANY_LENGTH: u64 = 1 << 40;
 
 /// The arguments of each call of delegated part `index`.
 fn calls_of(method: &MethodFile, index: usize) -> Vec<Vec<&FileValue>> {

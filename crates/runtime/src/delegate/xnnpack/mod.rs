@@ -4,7 +4,7 @@ mod graph;
 mod options;
 mod weight_cache;
 
-pub(crate) use graph::{Calls, check};
+pub(crate) use graph::{Calls, NamedData, check};
 pub use options::{WorkspaceSharing, XnnpackOptions};
 
 use super::option::{OptionInfo, OptionKind, Scope};

@@ -6,6 +6,7 @@
 mod arguments;
 mod constants;
 mod datatype;
+mod fusion;
 mod memory;
 mod nodes;
 mod payload;
@@ -21,13 +22,22 @@ use payload::Payload;
 use structure::Graph;
 use values::Place;
 
+/// Data that payloads refer to by name.
+pub(crate) trait NamedData {
+    /// Bytes of the data called `key`; more than any graph needs if there is none, so that the graph can be told without it.
+    fn bytes(&self, key: &str) -> u64;
+
+    /// The first `bytes` of it, fewer if it can't be read. `None` if there is no such data.
+    fn read(&self, key: &str, bytes: u64) -> Option<Vec<u8>>;
+}
+
 /// How a program calls a delegate.
 pub(crate) struct Calls<'a> {
     /// For each `DelegateCall`: its arguments, in order.
     pub(crate) args: Vec<Vec<&'a FileValue>>,
 }
 
-/// Checks a payload and says what its graph holds. `named` gives the bytes of a program's or data file's named data.
+/// Checks a payload and says what its graph holds. `named` is the data of the program and its data files.
 ///
 /// After this, neither loading nor running can make XNNPACK read or write where it must not.
 ///
@@ -36,10 +46,11 @@ pub(crate) struct Calls<'a> {
 pub(crate) fn check(
     payload: &[u8],
     calls: &Calls<'_>,
-    named: &dyn Fn(&str) -> Option<u64>,
+    named: &dyn NamedData,
 ) -> Result<DelegateGraph, String> {
     let payload = Payload::read(payload)?;
     let graph = Graph::read(&payload, &Constants::new(&payload, named))?;
+    fusion::check(&graph)?;
     let mut result = graph.summary();
     // Without a call the delegate is only loaded, for the shapes in the file.
     let runs = match calls.args.as_slice() {

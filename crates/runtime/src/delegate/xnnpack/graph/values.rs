@@ -45,8 +45,10 @@ pub(super) enum Quantisation {
         scale: f32,
         zero_point: i32,
     },
+    /// `largest` is the largest scale.
     PerChannel {
         dim: usize,
+        largest: f32,
     },
     PerBlock {
         inputs: u64,
@@ -75,6 +77,15 @@ impl Value {
 
     pub(super) fn is_constant(&self) -> bool {
         matches!(self.place, Place::Constant(_))
+    }
+
+    /// The largest scale, of values that are quantised ahead of time.
+    pub(super) fn largest_scale(&self) -> Option<f32> {
+        match self.quantisation {
+            Quantisation::PerTensor { scale, .. } => Some(scale),
+            Quantisation::PerChannel { largest, .. } => Some(largest),
+            _ => None,
+        }
     }
 
     /// Bytes that this value takes while it lives, at the shape given.
@@ -115,7 +126,7 @@ fn read(
         (0, EXTERNAL_INPUT, id) if id != NO_ID => Place::Input(id as usize),
         (0, EXTERNAL_OUTPUT, id) if id != NO_ID => Place::Output(id as usize),
         (index, 0, NO_ID) => {
-            let found = constants.bytes(index, datatype.bits().div_ceil(8))?;
+            let found = constants.find(index, datatype.bits().div_ceil(8))?.bytes();
             let needed = constant_bytes(datatype, &shape);
             if found < needed {
                 return Err(format!(
@@ -190,15 +201,26 @@ fn quantisation(
             let dim = dim.ok_or_else(|| {
                 format!("has a scale a channel of dimension {}, of {}", table.channel_dim(), shape.rank())
             })?;
-            let scales = Scales { inline: table.scale().map(|scale| scale.into_iter()), element_bytes: 4 };
-            let bytes = scales.check(
-                shape.dims()[dim],
-                table.scale_buffer_idx(),
-                table.num_scales(),
-                constants,
-                true,
-            )?;
-            Ok((Quantisation::PerChannel { dim }, bytes))
+            let count = shape.dims()[dim];
+            let inline = table.scale().map(|scale| scale.into_iter());
+            // ExecuTorch reads the flatbuffer's list even where a constant replaces it.
+            let inline = inline.ok_or("has no list of scales, not even an empty one")?;
+            let largest = match table.scale_buffer_idx() {
+                0 => check_scales(inline, count)?,
+                index => {
+                    check_count(table.num_scales().into(), count)?;
+                    let constant = constants.find(index, 4)?;
+                    check_count(constant.bytes() / 4, count)?;
+                    match constants.read(constant, count * 4) {
+                        Some(data) => {
+                            let (scales, _) = data.as_chunks::<4>();
+                            check_scales(scales.iter().map(|scale| f32::from_le_bytes(*scale)), count)?
+                        }
+                        None => 0.0,
+                    }
+                }
+            };
+            Ok((Quantisation::PerChannel { dim, largest }, count * 4))
         }
         XNNQuantParams::PerChannelGroupQuant => {
             let table = quantised.quant_params_as_per_channel_group_quant().ok_or_else(no_table)?;
@@ -218,10 +240,18 @@ fn quantisation(
                 ));
             }
             let count = shape.elements() / group as u64;
-            let scales = Scales { inline: table.scale().map(|scale| scale.into_iter()), element_bytes: 2 };
-            let bytes =
-                scales.check(count, table.scale_buffer_idx(), table.num_scales(), constants, false)?;
-            Ok((Quantisation::PerBlock { inputs: group as u64 }, bytes))
+            match table.scale_buffer_idx() {
+                0 => {
+                    let inline = table.scale().map(|scale| scale.into_iter()).ok_or_else(no_table)?;
+                    check_scales(inline, count)?;
+                }
+                index => {
+                    // XNNPACK looks at these itself before it uses any.
+                    check_count(table.num_scales().into(), count)?;
+                    check_count(constants.find(index, 2)?.bytes() / 2, count)?;
+                }
+            }
+            Ok((Quantisation::PerBlock { inputs: group as u64 }, count * 2))
         }
         XNNQuantParams::PerTokenDynamicQuant => {
             let table = quantised.quant_params_as_per_token_dynamic_quant().ok_or_else(no_table)?;
@@ -243,40 +273,19 @@ fn check_scale(scale: f32) -> Result<(), String> {
     if scale > 0.0 && scale.is_normal() { Ok(()) } else { Err(format!("has the scale {scale}")) }
 }
 
-/// Scales in the flatbuffer, or in a constant of elements of `element_bytes`.
-struct Scales<I> {
-    inline: Option<I>,
-    element_bytes: u64,
+/// Checks all `scales`, of which there must be `count`, and gives the largest.
+fn check_scales(scales: impl ExactSizeIterator<Item = f32>, count: u64) -> Result<f32, String> {
+    if scales.len() as u64 != count {
+        return Err(format!("has {} scales, it needs {count}", scales.len()));
+    }
+    let mut largest = 0.0;
+    for scale in scales {
+        check_scale(scale)?;
+        largest = f32::max(largest, scale);
+    }
+    Ok(largest)
 }
 
-impl<I: ExactSizeIterator<Item = f32>> Scales<I> {
-    /// Checks that there are `count` and returns their bytes. XNNPACK itself looks at scales in constants before it uses any.
-    /// ExecuTorch reads the flatbuffer's list even where a constant replaces it: `list_needed`.
-    fn check(
-        self,
-        count: u64,
-        constant: u32,
-        listed: u32,
-        constants: &Constants<'_>,
-        list_needed: bool,
-    ) -> Result<u64, String> {
-        let needed = count * self.element_bytes;
-        let few = |found: u64| format!("has {found} scales, it needs {count}");
-        if constant != 0 {
-            if list_needed && self.inline.is_none() {
-                return Err("has no list of scales, not even an empty one".into());
-            }
-            if u64::from(listed) != count {
-                return Err(few(listed.into()));
-            }
-            let found = constants.bytes(constant, self.element_bytes)?;
-            return if found < needed { Err(few(found / self.element_bytes)) } else { Ok(needed) };
-        }
-        let inline = self.inline.ok_or_else(|| few(0))?;
-        if inline.len() as u64 != count {
-            return Err(few(inline.len() as u64));
-        }
-        inline.into_iter().try_for_each(check_scale)?;
-        Ok(needed)
-    }
+fn check_count(found: u64, needed: u64) -> Result<(), String> {
+    if found < needed { Err(format!("has {found} scales, it needs {needed}")) } else { Ok(()) }
 }

@@ -27,6 +27,15 @@ pub(super) fn binary(
     Ok(Outcome::of(inputs[0].shape.broadcast(inputs[1].shape)?))
 }
 
+/// Where one input is a constant number, XNNPACK makes a range of it, without looking whether it is a number at all.
+pub(super) fn extreme(inputs: &[Operand<'_>], outputs: &[&Value]) -> Result<Outcome, String> {
+    let is_number = |input: &Operand<'_>| input.value.is_constant() && input.shape.elements() == 1;
+    if inputs.iter().any(is_number) {
+        return Err("takes a constant number, where a range belongs".into());
+    }
+    binary(FLOAT, inputs, outputs)
+}
+
 /// Over the last dimension.
 pub(super) fn softmax(inputs: &[Operand<'_>], outputs: &[&Value]) -> Result<Outcome, String> {
     one_type(FLOAT, inputs, outputs)?;

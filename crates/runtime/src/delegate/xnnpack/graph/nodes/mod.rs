@@ -27,19 +27,29 @@ pub(super) struct Node {
     pub(super) inputs: Vec<u32>,
     pub(super) outputs: Vec<u32>,
     operation: Operation,
+    /// What the output is clamped to.
+    range: Option<(f32, f32)>,
 }
 
 #[derive(Debug)]
 enum Operation {
     Unary(&'static [Datatype]),
     Binary(&'static [Datatype]),
+    /// The larger or smaller of two.
+    Extreme,
     Softmax,
     Convert,
     Copy,
     Transpose(Vec<u32>),
     Reshape(Vec<u32>),
-    Slice { offsets: Vec<u32>, sizes: Vec<u32> },
-    Pad { before: Vec<u32>, after: Vec<u32> },
+    Slice {
+        offsets: Vec<u32>,
+        sizes: Vec<u32>,
+    },
+    Pad {
+        before: Vec<u32>,
+        after: Vec<u32>,
+    },
     Concatenate(u32),
     Resize([u32; 2]),
     MaxPool(pooling::Window),
@@ -49,7 +59,9 @@ enum Operation {
     Convolution(convolution::Parameters),
     Depthwise(convolution::Parameters),
     Transposed(convolution::Parameters),
-    FullyConnected { transposed: bool },
+    FullyConnected {
+        transposed: bool,
+    },
     BatchMatrixMultiply,
 }
 
@@ -82,6 +94,31 @@ impl Outcome {
 }
 
 impl Node {
+    /// Whether it works on each element by itself.
+    pub(super) fn is_elementwise(&self) -> bool {
+        matches!(
+            self.operation,
+            Operation::Unary(_) | Operation::Binary(_) | Operation::Extreme | Operation::Convert
+        )
+    }
+
+    /// As how many nodes XNNPACK sees it: clamping is one of its own.
+    pub(super) fn steps(&self) -> usize {
+        1 + usize::from(self.range.is_some() && matches!(self.operation, Operation::Binary(_)))
+    }
+
+    /// Whether XNNPACK checks, for fp16, that the range that the output is clamped to is not empty.
+    pub(super) fn has_range_in_half(&self) -> bool {
+        matches!(
+            self.operation,
+            Operation::Convolution(_)
+                | Operation::Depthwise(_)
+                | Operation::Transposed(_)
+                | Operation::FullyConnected { .. }
+                | Operation::AveragePool(_)
+        )
+    }
+
     /// The shapes that come out for `inputs` and the memory needed, after checking types, shapes and parameters.
     ///
     /// # Errors
@@ -90,6 +127,7 @@ impl Node {
         match &self.operation {
             Operation::Unary(types) => elementwise::unary(types, inputs, outputs),
             Operation::Binary(types) => elementwise::binary(types, inputs, outputs),
+            Operation::Extreme => elementwise::extreme(inputs, outputs),
             Operation::Softmax => elementwise::softmax(inputs, outputs),
             Operation::Convert => convert::convert(inputs, outputs),
             Operation::Copy => layout::copy(inputs, outputs),

@@ -22,15 +22,15 @@ impl Node {
         let Some(kind) = kind.filter(|_| union != XNodeUnion::NONE) else {
             return Err(format!("node {index} is of the unknown type {}: it needs a newer XNNPACK", union.0));
         };
-        let parts = read(node).and_then(|parts| check_range(node).map(|()| parts));
-        let parts = parts.map_err(|what| format!("node {index} ({kind}) {what}"))?;
+        let parts = read(node).and_then(|parts| Ok((parts, range(node)?)));
+        let (parts, range) = parts.map_err(|what| format!("node {index} ({kind}) {what}"))?;
         let Parts { inputs, outputs, flags, allowed, operation } = parts;
         if flags & !allowed != 0 {
             return Err(format!(
                 "node {index} ({kind}) has the flags {flags:#x}, of which {allowed:#x} are known"
             ));
         }
-        Ok(Self { kind, inputs, outputs, operation })
+        Ok(Self { kind, inputs, outputs, operation, range })
     }
 }
 
@@ -95,8 +95,8 @@ fn read(node: XNode<'_>) -> Result<Parts, String> {
         U::XNNSubtract => Parts::two(node.xnode_union_as_xnnsubtract(), Binary(FLOAT_OR_INT8)),
         U::XNNMultiply => Parts::two(node.xnode_union_as_xnnmultiply(), Binary(FLOAT_OR_INT8)),
         U::XNNDiv => Parts::two(node.xnode_union_as_xnndiv(), Binary(FLOAT)),
-        U::XNNMinimum => Parts::two(node.xnode_union_as_xnnminimum(), Binary(FLOAT)),
-        U::XNNMaximum => Parts::two(node.xnode_union_as_xnnmaximum(), Binary(FLOAT)),
+        U::XNNMinimum => Parts::two(node.xnode_union_as_xnnminimum(), Operation::Extreme),
+        U::XNNMaximum => Parts::two(node.xnode_union_as_xnnmaximum(), Operation::Extreme),
         U::XNNPReLU => Parts::two(node.xnode_union_as_xnnpre_lu(), Binary(PRELU)),
         U::XNNBatchMatrixMultiply => {
             Parts::two(node.xnode_union_as_xnnbatch_matrix_multiply(), Operation::BatchMatrixMultiply)
@@ -214,13 +214,13 @@ fn read_single(node: XNode<'_>) -> Result<Parts, String> {
     }
 }
 
-/// The range that the output is clamped to, which most nodes may have.
-fn check_range(node: XNode<'_>) -> Result<(), String> {
+/// The range that the output is clamped to, if there is one.
+fn range(node: XNode<'_>) -> Result<Option<(f32, f32)>, String> {
     match node.output_min_max().map(|range| (range.output_min(), range.output_max())) {
         Some((min, max)) if min.is_nan() || max.is_nan() || min > max => {
             Err(format!("clamps its output to {min} to {max}"))
         }
-        _ => Ok(()),
+        range => Ok(range.filter(|&range| range != (f32::NEG_INFINITY, f32::INFINITY))),
     }
 }
 
