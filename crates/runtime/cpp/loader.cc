@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace nearside {
@@ -24,6 +25,18 @@ void drop_pages(void*, void* data, size_t bytes) {
   }
 }
 
+/// As `drop_pages`, with the pages around: the kernel maps up to 16 at each fault, so those of neighbours that were
+/// dropped before come back. Whatever is still in use comes back when it is touched.
+void drop_pages_around(void* context, void* data, size_t bytes) {
+  const auto& whole = *static_cast<const MemoryLoader*>(context);
+  constexpr size_t kFaultAround = 64 * 1024;
+  auto* const first = static_cast<const uint8_t*>(data);
+  const size_t start = static_cast<size_t>(first - whole.data());
+  const size_t before = std::min(start, kFaultAround);
+  const size_t after = std::min(whole.bytes() - start - bytes, kFaultAround);
+  drop_pages(nullptr, const_cast<uint8_t*>(first - before), before + bytes + after);
+}
+
 bool within(size_t offset, size_t size, size_t bytes) {
   return offset <= bytes && size <= bytes - offset;
 }
@@ -38,7 +51,8 @@ Result<FreeableBuffer> MemoryLoader::load(size_t offset, size_t size, const Segm
   if (!within(offset, size, bytes_)) {
     return Error::InvalidArgument;
   }
-  return view(data_ + offset, size, droppable_);
+  return FreeableBuffer(
+      data_ + offset, size, droppable_ ? &drop_pages_around : nullptr, const_cast<MemoryLoader*>(this));
 }
 
 Error MemoryLoader::load_into(size_t offset, size_t size, const SegmentInfo&, void* buffer) const {

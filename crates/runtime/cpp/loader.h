@@ -19,6 +19,13 @@ class MemoryLoader final : public executorch::runtime::DataLoader {
     return bytes_;
   }
 
+  const uint8_t* data() const {
+    return data_;
+  }
+  size_t bytes() const {
+    return bytes_;
+  }
+
  private:
   const uint8_t* data_;
   size_t bytes_;
