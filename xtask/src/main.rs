@@ -19,14 +19,14 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   demo                       set up, then classify the bundled photos and clip
-  test [--only SUITE,...]    set up, then run every test (suites: rust, kotlin, swift, python)
+  test [--only SUITE,...]    set up, then run every test (suites: rust, delegates, kotlin, swift, python)
        [--skip-setup]        take the machine as it is
        [--lint]              also run `lint`
   lint                       check formats and lints of every language
   bindgen                    build the library and generate the Kotlin and Swift bindings
   schema                     generate the readers of ExecuTorch's files from its schemas
   setup [--only PART,...]    install and fetch what is missing
-                             (parts: compiler, executorch, python, kotlin, swift)
+                             (parts: compiler, executorch, python, kotlin, swift, vendors)
         [--update-locks]     resolve Maven artefacts anew and write bindings/kotlin/maven.lock
   swift ARGS...              run Swift in bindings/swift, in the chroot if need be
 ";
@@ -59,7 +59,7 @@ fn run() -> Result<ExitCode> {
         "test" => return test(&ctx, args),
         "lint" => {
             no_more(args)?;
-            setup::require(&ctx, &Part::ALL)?;
+            setup::require(&ctx, &Part::LINT)?;
             lint::run(&ctx)?;
         }
         "bindgen" => {
@@ -78,7 +78,8 @@ fn run() -> Result<ExitCode> {
 }
 
 fn setup(ctx: &Context, mut args: lexopt::Parser) -> Result<()> {
-    let (mut parts, mut update_locks) = (Part::ALL.to_vec(), false);
+    let all = Part::ALL.into_iter().filter(|part| part.exists_for(&ctx.host));
+    let (mut parts, mut update_locks) = (all.collect::<Vec<_>>(), false);
     while let Some(arg) = args.next()? {
         match arg {
             Long("only") => parts = list(&args.value()?.string()?, &Part::ALL, Part::name)?,
@@ -95,7 +96,7 @@ fn setup(ctx: &Context, mut args: lexopt::Parser) -> Result<()> {
 }
 
 fn test(ctx: &Context, mut args: lexopt::Parser) -> Result<ExitCode> {
-    let mut options = test::Options { suites: Suite::ALL.to_vec(), skip_setup: false, lint: false };
+    let mut options = test::Options { suites: Suite::all_for(&ctx.host), skip_setup: false, lint: false };
     while let Some(arg) = args.next()? {
         match arg {
             Long("only") => options.suites = list(&args.value()?.string()?, &Suite::ALL, Suite::name)?,

@@ -9,6 +9,7 @@ pub(crate) mod pins;
 pub(crate) mod python;
 pub(crate) mod swift;
 pub(crate) mod tools;
+pub(crate) mod vendors;
 
 use crate::cache::Cache;
 use anyhow::{Context as _, Error, Result, anyhow, bail};
@@ -69,13 +70,22 @@ pub(crate) enum Part {
     Python,
     Kotlin,
     Swift,
+    Vendors,
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 5] =
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Compiler, Self::ExecuTorch, Self::Python, Self::Kotlin, Self::Swift, Self::Vendors];
+    /// All but what only tests of delegates need.
+    pub(crate) const LINT: [Self; 5] =
         [Self::Compiler, Self::ExecuTorch, Self::Python, Self::Kotlin, Self::Swift];
     /// What the demo needs.
     pub(crate) const DEMO: [Self; 2] = [Self::Compiler, Self::ExecuTorch];
+
+    /// Whether there is such a thing for this machine.
+    pub(crate) fn exists_for(self, host: &Host) -> bool {
+        self != Self::Vendors || vendors::exist_for(host)
+    }
 
     /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
@@ -85,6 +95,7 @@ impl Part {
             Self::Python => "python",
             Self::Kotlin => "kotlin",
             Self::Swift => "swift",
+            Self::Vendors => "vendors",
         }
     }
 
@@ -92,7 +103,7 @@ impl Part {
         match self {
             Self::Compiler => &[Tool::Cxx],
             Self::ExecuTorch if executorch::present(ctx) => &[],
-            Self::ExecuTorch | Self::Python => &[Tool::Python],
+            Self::ExecuTorch | Self::Python | Self::Vendors => &[Tool::Python],
             Self::Kotlin => &[Tool::Jdk, Tool::Maven],
             Self::Swift => swift::Swift::of(ctx).tools(),
         }
@@ -105,6 +116,7 @@ impl Part {
             Self::Python => python::ensure(ctx),
             Self::Kotlin => maven::ensure(ctx),
             Self::Swift => swift::ensure(ctx),
+            Self::Vendors => vendors::ensure(ctx),
         }
     }
 }

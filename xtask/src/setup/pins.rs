@@ -38,6 +38,55 @@ pub(crate) fn executorch_wheel(os: &Os, arch: Arch) -> Option<&'static Wheel> {
     }
 }
 
+/// A wheel of which only vendors' libraries are wanted, for Linux x86_64.
+pub(crate) struct VendorWheel {
+    /// The package on PyPI, and its version.
+    pub(crate) package: &'static str,
+    pub(crate) version: &'static str,
+    /// As pip's `--platform` takes it.
+    pub(crate) platform: &'static str,
+    pub(crate) sha256: &'static str,
+    /// What is unpacked: names in the wheel that begin so.
+    pub(crate) kept: &'static [&'static str],
+}
+
+/// OpenVINO (Apache-2.0): 50 MB. Only what the CPU needs is unpacked. `models/openvino` was made with the same.
+pub(crate) const OPENVINO: VendorWheel = VendorWheel {
+    package: "openvino",
+    version: "2025.4.1",
+    platform: "manylinux2014_x86_64",
+    sha256: "c552a68c094b0d75f48b7c19cbd3482c44e4e267821897dcb7c9f7c36ba5f88b",
+    kept: &[
+        "openvino/libs/libopenvino.so",
+        "openvino/libs/libopenvino_c.so",
+        "openvino/libs/libopenvino_intel_cpu_plugin.so",
+        "openvino/libs/libopenvino_ir_frontend.so",
+        "openvino/libs/libtbb",
+        "openvino/libs/libhwloc",
+    ],
+};
+
+/// OpenVINO's C library in it.
+pub(crate) const OPENVINO_LIBRARY: &str = "openvino/libs/libopenvino_c.so.2541";
+
+/// Qualcomm's libraries (under Qualcomm's own licence, which is in the wheel), of a version that ExecuTorch's delegate
+/// was not built for: 93 MB.
+pub(crate) const QNN: VendorWheel = VendorWheel {
+    package: "onnxruntime-qnn",
+    version: "2.3.0",
+    platform: "manylinux_2_35_x86_64",
+    sha256: "087bb672ca0cabd3c7fed07084478fe78658cfa09fae1cb013099d7b2289dc72",
+    kept: &[
+        "onnxruntime_qnn/libQnnHtp.so",
+        "onnxruntime_qnn/libQnnSystem.so",
+        "onnxruntime_qnn/Qualcomm_LICENSE.pdf",
+        "onnxruntime_qnn.libs/",
+    ],
+};
+
+/// The folder of Qualcomm's libraries in it.
+pub(crate) const QNN_FOLDER: &str = "onnxruntime_qnn";
+
 /// The Debian release of the Swift chroot: the first with a Swift 6 toolchain.
 pub(crate) const SWIFT_SUITE: &str = "trixie";
 

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every test of every language, and one sum at the end.
 
+mod delegates;
 mod kotlin;
 mod python;
 mod rust;
@@ -7,6 +8,7 @@ mod summary;
 pub(crate) mod swift;
 
 use crate::progress::{self, Step};
+use crate::setup::host::Host;
 use crate::setup::{self, Context, Part};
 use crate::{bindgen, lint};
 use anyhow::Result;
@@ -20,10 +22,17 @@ pub(crate) enum Suite {
     Kotlin,
     Swift,
     Python,
+    Delegates,
 }
 
 impl Suite {
-    pub(crate) const ALL: [Self; 4] = [Self::Rust, Self::Kotlin, Self::Swift, Self::Python];
+    pub(crate) const ALL: [Self; 5] = [Self::Rust, Self::Delegates, Self::Kotlin, Self::Swift, Self::Python];
+
+    /// Those that there are for a machine.
+    pub(crate) fn all_for(host: &Host) -> Vec<Self> {
+        let exists = |suite: &Self| suite.needs().iter().all(|part| part.exists_for(host));
+        Self::ALL.into_iter().filter(exists).collect()
+    }
 
     /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
@@ -32,6 +41,7 @@ impl Suite {
             Self::Kotlin => "kotlin",
             Self::Swift => "swift",
             Self::Python => "python",
+            Self::Delegates => "delegates",
         }
     }
 
@@ -42,6 +52,7 @@ impl Suite {
             Self::Kotlin => &[Part::Compiler, Part::ExecuTorch, Part::Kotlin],
             Self::Swift => &[Part::Compiler, Part::ExecuTorch, Part::Swift],
             Self::Python => &[Part::Python],
+            Self::Delegates => &[Part::Compiler, Part::ExecuTorch, Part::Vendors],
         }
     }
 
@@ -56,6 +67,7 @@ impl Suite {
             Self::Kotlin => kotlin::run(ctx, step),
             Self::Swift => swift::run(ctx, step),
             Self::Python => python::run(ctx, step),
+            Self::Delegates => delegates::run(ctx, step),
         }
     }
 }
@@ -104,13 +116,13 @@ pub(crate) fn run(ctx: &Context, options: &Options) -> Result<bool> {
     };
     let outcomes: Vec<Outcome> = options.suites.iter().map(outcome).collect();
 
-    println!("\nset-up   {}", progress::seconds(set_up_took));
+    println!("\nset-up    {}", progress::seconds(set_up_took));
     if options.lint {
         let word = if lints.is_ok() { "passed" } else { "FAILED (see above)" };
-        println!("lint     {word} in {}", progress::seconds(lints_took));
+        println!("lint      {word} in {}", progress::seconds(lints_took));
     }
     if generate {
-        println!("bindings {}", progress::seconds(bindings_took));
+        println!("bindings  {}", progress::seconds(bindings_took));
     }
     let (report, sum) = summary::report(&outcomes);
     print!("{report}");
@@ -121,8 +133,10 @@ fn set_up(ctx: &Context, options: &Options) -> Result<setup::Outcome> {
     if options.skip_setup {
         return Ok(setup::Outcome::default());
     }
-    let wanted =
-        |part: &Part| options.lint || options.suites.iter().any(|suite| suite.needs().contains(part));
+    let wanted = |part: &Part| {
+        options.lint && *part != Part::Vendors
+            || options.suites.iter().any(|suite| suite.needs().contains(part))
+    };
     let parts: Vec<Part> = Part::ALL.into_iter().filter(wanted).collect();
     setup::run(ctx, &parts)
 }

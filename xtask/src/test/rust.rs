@@ -5,9 +5,15 @@ use super::summary::Counts;
 use crate::progress::Step;
 use crate::setup::Context;
 use anyhow::Result;
+use std::process::Command;
 
 pub(super) fn run(ctx: &Context, step: &Step) -> Result<Run> {
-    let succeeded = step.succeeds(ctx.cargo().args(["test", "--workspace", "--no-fail-fast"]))?;
+    counted(step, ctx.cargo().args(["test", "--workspace", "--no-fail-fast"]))
+}
+
+/// Runs a `cargo test` and reads what it says.
+pub(super) fn counted(step: &Step, command: &mut Command) -> Result<Run> {
+    let succeeded = step.succeeds(command)?;
     let text = step.output();
     Ok(Run { counts: count(&text), succeeded, failures: failures(&text) })
 }

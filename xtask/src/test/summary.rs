@@ -81,9 +81,9 @@ pub(crate) fn report(outcomes: &[Outcome]) -> (String, Counts) {
     let mut text = String::new();
     for Outcome { part, counts, note, took } in outcomes {
         sum += *counts;
-        text += &format!("{part:<8} {counts} in {}\n", seconds(*took));
+        text += &format!("{part:<9} {counts} in {}\n", seconds(*took));
         for line in note.iter().flat_map(|note| note.lines()) {
-            text += &format!("         {line}\n");
+            text += &format!("          {line}\n");
         }
     }
     text += &format!("{sum}\n");

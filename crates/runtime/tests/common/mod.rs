@@ -6,7 +6,7 @@ pub mod values;
 use nearside_runtime::{Method, TensorRef};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `fixtures.json`: see `nearside_export.fixtures.expected`.
 #[derive(Deserialize)]
@@ -135,13 +135,23 @@ pub fn path(file: &str) -> PathBuf {
 }
 
 pub fn fixtures() -> Fixtures {
-    let text = std::fs::read_to_string(path("fixtures.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
+    read(&path("fixtures.json"))
+}
+
+fn read(file: &Path) -> Fixtures {
+    serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
 }
 
 pub fn cases() -> Vec<Case> {
+    let cases = cases_of(&path("fixtures.json"));
+    assert!(cases.len() >= 3);
+    cases
+}
+
+/// The cases in another file like `fixtures.json`.
+pub fn cases_of(file: &Path) -> Vec<Case> {
     let tensors = |values: &[AnyValue]| values.iter().map(Tensor::of).collect::<Option<Vec<_>>>();
-    let cases: Vec<_> = fixtures()
+    read(file)
         .cases
         .into_iter()
         .filter(AnyCase::stands_alone)
@@ -149,9 +159,7 @@ pub fn cases() -> Vec<Case> {
             let (inputs, outputs) = (tensors(&call.inputs)?, tensors(&call.outputs)?);
             Some(Case { file, method: call.method, tolerance, inputs, outputs })
         })
-        .collect();
-    assert!(cases.len() >= 3);
-    cases
+        .collect()
 }
 
 pub fn sequence(file: &str) -> Sequence {
