@@ -54,6 +54,9 @@ pub(crate) struct RunArgs {
 pub(crate) struct ProfileArgs {
     /// A model package (NAME.nearside) or a program (FILE.pte)
     pub(crate) path: PathBuf,
+    /// A data file with weights of the program; can be given more than once
+    #[arg(long, value_name = "FILE.ptd")]
+    pub(crate) data: Vec<PathBuf>,
     /// The package's variant; the first that can run here by default
     #[arg(long)]
     pub(crate) variant: Option<String>,

@@ -72,6 +72,14 @@ fn the_table_of_a_program_sums_to_all_of_it() {
 }
 
 #[test]
+fn weights_in_a_data_file_are_given_beside_the_program() {
+    let (program, data) = (model("fixtures/external-xnnpack.pte"), model("fixtures/external-xnnpack.ptd"));
+    let document = json(&["profile", &program, "--data", &data, "--runs", "2", "--json"]);
+    assert_eq!(document["delegates"][0]["id"], "XnnpackBackend");
+    assert!(number(&document["delegates"][0]["time_ms"]) > 0.0, "{document}");
+}
+
+#[test]
 fn the_trace_holds_the_load_and_every_run() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace.json").display().to_string();
@@ -114,6 +122,7 @@ fn what_can_not_be_profiled_fails_with_a_hint() {
         (&["profile", &package, "--image", &program], "add.pte", 1),
         (&["profile", &program, "--trace", nowhere], nowhere, 1),
         (&["profile", &program, "--image", "photo.jpg"], "--image", 2),
+        (&["profile", &package, "--data", "weights.ptd"], "--data", 2),
         (&["profile", &program, "--runs", "0"], "--runs", 2),
     ] {
         let output = nearside(args);

@@ -8,6 +8,7 @@ use crate::args::ProfileArgs;
 use crate::error::{Error, Result};
 use crate::{inspect, stdout};
 use document::Document;
+use nearside_pipeline::runtime::file::DataFile;
 use nearside_pipeline::runtime::{LoadMode, LoadOptions, Program, thread_count};
 use nearside_pipeline::{Package, use_threads};
 use std::path::PathBuf;
@@ -36,6 +37,11 @@ impl Subject {
                 package: None,
             });
         }
+        if !args.data.is_empty() {
+            return Err(Error::Usage(
+                "a package names its data files itself; --data is for a .pte file".into(),
+            ));
+        }
         let package = Package::open(&args.path)?;
         let variant = package.choose(args.variant.as_deref())?;
         Ok(Self {
@@ -51,7 +57,10 @@ impl Subject {
 pub(crate) fn profile(args: &ProfileArgs) -> Result<()> {
     let subject = Subject::open(args)?;
     use_threads(args.threads.map(usize::from))?;
-    let program = Program::open(&subject.program, LoadMode::default())?;
+    let mode = LoadMode::default();
+    let data = args.data.iter().map(|path| DataFile::open(path, mode));
+    let data = data.collect::<std::result::Result<Vec<_>, _>>()?;
+    let program = Program::open(&subject.program, mode)?.with_data(&data)?;
     let options = LoadOptions { profiling: true, ..LoadOptions::default() };
     let mut method = program.load_method_with(&subject.method, &options)?;
     let inputs = match (&args.image, &subject.package) {
