@@ -255,3 +255,22 @@ fn programs_do_not_share_a_weight_cache() {
     }
     assert!((sums[1] - 2.0 * sums[0]).abs() < 1e-3 * sums[0].abs(), "{sums:?}");
 }
+
+#[test]
+fn the_documentation_has_every_delegate_and_option() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/delegates.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for delegate in DELEGATES {
+        assert!(page.contains(&format!("| {} | `{}` |", delegate.name, delegate.id)), "{}", delegate.id);
+        for option in delegate.options {
+            assert!(page.contains(&format!("| `{}` |", option.key)), "{}", option.key);
+            if let OptionKind::Choice(choices) = option.kind {
+                assert!(
+                    choices.iter().all(|(name, _)| page.contains(&format!("`{name}`"))),
+                    "{}",
+                    option.key
+                );
+            }
+        }
+    }
+}

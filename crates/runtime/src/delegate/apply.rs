@@ -166,3 +166,34 @@ fn value(option: &ffi::DelegateOption) -> OptionValue {
         _ => OptionValue::Bool(option.flag),
     }
 }
+
+#[cfg(all(test, feature = "openvino", feature = "qnn"))]
+mod tests {
+    use super::*;
+    use crate::delegate::{QnnOptions, qnn::LogLevel};
+
+    #[test]
+    fn options_of_the_process_reach_the_delegate_and_are_read_back() {
+        let read = || delegate_option("qnn", "qnn_runtime_log_level").unwrap();
+        assert_eq!(read(), None, "QNN says nothing of what was never set");
+        for (level, number) in [(LogLevel::Warn, 2), (LogLevel::Off, 0)] {
+            let options: DelegateOptions =
+                QnnOptions { log_level: Some(level), ..QnnOptions::default() }.try_into().unwrap();
+            options.iter().try_for_each(set_for_process).unwrap();
+            assert_eq!(read(), Some(OptionValue::Int(number)));
+        }
+    }
+
+    #[test]
+    fn what_a_delegate_does_not_take_is_an_error() {
+        // OpenVINO's delegate has no such function: ExecuTorch's default takes everything and keeps nothing.
+        let openvino = find("openvino").unwrap();
+        let one = ChosenOption {
+            delegate: openvino,
+            option: &openvino.options[1],
+            value: OptionValue::Bool(false),
+        };
+        let error = set_for_process(&one).unwrap_err();
+        assert!(matches!(error, Error::DelegateOptionNotTaken { .. }), "{error}");
+    }
+}
