@@ -8,15 +8,14 @@ use nearside_runtime::delegate::{
     self, Availability, ComputeUnit, CoreMlOptions, DELEGATES, DelegateOptions, MlxOptions, OptionKind,
     OptionValue, QnnOptions, WorkspaceSharing, XnnpackOptions, availability, delegate_option,
 };
-use nearside_runtime::{Error, LoadMode, LoadOptions, Method, Program, Result, TensorRef};
+use nearside_runtime::{Error, LoadMode, LoadOptions, Method, Program, Result};
 use std::path::{Path, PathBuf};
 
 const ID: &str = "XnnpackBackend";
 
 fn load(options: DelegateOptions) -> Result<Method> {
     let program = Program::open(path("mlp-xnnpack.pte"), LoadMode::Mmap)?;
-    let mut load = LoadOptions::default();
-    load.delegate_options = options;
+    let load = LoadOptions { delegate_options: options, ..LoadOptions::default() };
     program.load_method_with("forward", &load)
 }
 
@@ -224,36 +223,6 @@ fn every_delegate_is_described_and_has_a_name_of_its_own() {
             }
         }
     }
-}
-
-#[test]
-fn programs_do_not_share_a_weight_cache() {
-    // Their weights are the same integers, with other scales: ExecuTorch would take them for the same.
-    let folder = tempfile::tempdir().unwrap();
-    let load = |name: &str, options: &XnnpackOptions| {
-        let mut load = LoadOptions::default();
-        load.delegate_options = options.clone().try_into().unwrap();
-        Program::open(path(name), LoadMode::Mmap)?.load_method_with("forward", &load)
-    };
-    let in_memory = XnnpackOptions { weight_cache: Some(true), ..XnnpackOptions::default() };
-    let in_file =
-        XnnpackOptions { packed_cache_path: Some(folder.path().join("packed")), ..XnnpackOptions::default() };
-    for options in [in_memory, in_file] {
-        let first = load("scaled-once.pte", &options).unwrap();
-        let again = load("scaled-once.pte", &options).unwrap();
-        let error = load("scaled-twice.pte", &options).unwrap_err();
-        assert!(matches!(error, Error::DelegateOptionRefused { .. }), "{error}");
-        drop((first, again));
-    }
-    let options = XnnpackOptions { weight_cache: Some(true), ..XnnpackOptions::default() };
-    let input = [0.5f32; 64];
-    let mut sums = Vec::new();
-    for name in ["scaled-once.pte", "scaled-twice.pte"] {
-        let mut method = load(name, &options).unwrap();
-        let outputs = method.execute(&[TensorRef::new(&input, &[4, 16]).unwrap()]).unwrap();
-        sums.push(outputs.tensor(0).unwrap().as_slice::<f32>().unwrap().iter().sum::<f32>());
-    }
-    assert!((sums[1] - 2.0 * sums[0]).abs() < 1e-3 * sums[0].abs(), "{sums:?}");
 }
 
 #[test]

@@ -189,8 +189,8 @@ fn report(distance: Result<f64>) {
 /// How far what the program computes is from eager, as signal over noise.
 fn distance(file: &str, options: &OpenVinoOptions) -> Result<f64> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models/openvino");
-    let mut load = LoadOptions::default();
-    load.delegate_options = DelegateOptions::try_from(options.clone())?;
+    let delegate_options = DelegateOptions::try_from(options.clone())?;
+    let load = LoadOptions { delegate_options, ..LoadOptions::default() };
     let mut method = Program::open(folder.join(file), LoadMode::Mmap)?.load_method_with("forward", &load)?;
     let (mut signal, mut noise) = (0.0, 0.0);
     for Case { inputs, outputs, .. } in cases_of(&folder.join("separable.json")) {

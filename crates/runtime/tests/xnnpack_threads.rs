@@ -57,14 +57,12 @@ fn models() -> [Model; 2] {
 }
 
 fn options(sharing: WorkspaceSharing, weight_cache: bool) -> LoadOptions {
-    let mut options = LoadOptions::default();
     let xnnpack = XnnpackOptions {
         workspace_sharing: Some(sharing),
         weight_cache: Some(weight_cache),
         ..XnnpackOptions::default()
     };
-    options.delegate_options = xnnpack.try_into().unwrap();
-    options
+    LoadOptions { delegate_options: xnnpack.try_into().unwrap(), ..LoadOptions::default() }
 }
 
 #[test]
