@@ -1,4 +1,4 @@
-"""The command line: ``nearside-export classify | verify | fixtures | media``.
+"""The command line: ``nearside-export classify | verify | fixtures | media | operators``.
 
 Exit codes: 0 done, 1 the work failed, 2 usage. Messages go to stderr.
 """
@@ -60,6 +60,14 @@ def _parser() -> argparse.ArgumentParser:
     media = commands.add_parser("media", help="write the demo's photos and clip")
     media.add_argument("--out", type=Path, default=Path("models/media"))
     media.set_defaults(run=_media)
+
+    operators = commands.add_parser(
+        "operators", help="write the table of the kernels' signatures that the runtime checks with"
+    )
+    operators.add_argument(
+        "--out", type=Path, default=Path("crates/runtime/src/operators/signatures.txt")
+    )
+    operators.set_defaults(run=_operators)
     return parser
 
 
@@ -109,6 +117,13 @@ def _media(options: argparse.Namespace) -> None:
     from nearside_export import media
 
     media.export(options.out)
+    print(f"{options.out}")
+
+
+def _operators(options: argparse.Namespace) -> None:
+    from nearside_export import operators
+
+    operators.write(options.out)
     print(f"{options.out}")
 
 

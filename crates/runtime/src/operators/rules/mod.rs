@@ -1,0 +1,14 @@
+//! What kernels don't check themselves, by family.
+
+mod overlap;
+
+use super::call::Call;
+
+/// A family's check: every rule that it has for the operator.
+type Family = fn(&str, &Call<'_>) -> Result<(), String>;
+
+const FAMILIES: [Family; 1] = [overlap::check];
+
+pub(super) fn check(operator: &str, call: &Call<'_>) -> Result<(), String> {
+    FAMILIES.iter().try_for_each(|check| check(operator, call))
+}
