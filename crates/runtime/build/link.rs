@@ -14,9 +14,20 @@ const LIBRARIES: [&str; 5] = [
     "executorch_backend_xnnpack",
 ];
 
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 21] = [
     "data_map.cc",
     "delegate_options.cc",
+    "guards/convolution.cc",
+    "guards/division.cc",
+    "guards/element_types.cc",
+    "guards/fourier.cc",
+    "guards/guards.cc",
+    "guards/normalisation.cc",
+    "guards/pooling.cc",
+    "guards/quantised.cc",
+    "guards/resampling.cc",
+    "guards/selection.cc",
+    "guards/shapes.cc",
     "keep.cc",
     "loader.cc",
     "log.cc",

@@ -1,6 +1,7 @@
 #include "method.h"
 
 #include "guard.h"
+#include "guards/guards.h"
 
 #include "nearside-runtime/src/bridge.rs.h"
 
@@ -64,7 +65,8 @@ uint32_t Method::load(
     if (const Error error = options_.set(options); error != Error::Ok) {
       return error;
     }
-    auto method = program.get().load_method(name.c_str(), &memory_, tracer_.get(), data, &options_.map());
+    auto method = program.get().load_method(
+        name.c_str(), &memory_, tracer_.get(), data, &options_.map(), guarded_kernels());
     if (!method.ok()) {
       return method.error();
     }

@@ -1,5 +1,8 @@
 #include "registry.h"
 
+#include "guards/call.h"
+#include "guards/guards.h"
+
 #include "guard.h"
 
 #include "nearside-runtime/src/bridge.rs.h"
@@ -48,6 +51,14 @@ rust::Vec<rust::String> registered_operators() {
 
 bool has_operator(const std::string& name) {
   return kept_libraries(0) != nullptr && executorch::runtime::registry_has_op_function(name.c_str());
+}
+
+rust::Vec<GuardFacts> guarded_operators() {
+  rust::Vec<GuardFacts> operators;
+  for (const guards::Guard& guard : guards::all()) {
+    operators.push_back({rust::String::lossy(guard.name), guard.values});
+  }
+  return operators;
 }
 
 } // namespace nearside

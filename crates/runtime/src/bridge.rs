@@ -77,6 +77,11 @@ pub(crate) mod ffi {
         name_bytes: usize,
     }
 
+    struct GuardFacts {
+        name: String,
+        values: usize,
+    }
+
     unsafe extern "C++" {
         include!("bridge.h");
 
@@ -148,6 +153,10 @@ pub(crate) mod ffi {
         fn delegate_says_available(id: &CxxString) -> bool;
         fn registered_operators() -> Vec<String>;
         fn has_operator(name: &CxxString) -> bool;
+        /// The operators whose calls are checked when they are made, with the number of values that they pass. For the
+        /// test that compares them with the signatures.
+        #[allow(dead_code)]
+        fn guarded_operators() -> Vec<GuardFacts>;
 
         fn thread_count() -> usize;
         fn set_thread_count(threads: u32) -> bool;

@@ -13,7 +13,7 @@ mod signature;
 
 use crate::file::{FileValue, Instruction, MethodFile};
 use call::Call;
-use signature::{Access, ResultSlot};
+use signature::Access;
 
 /// Checks every kernel call of a method, and what its instructions do to its values.
 ///
@@ -42,12 +42,11 @@ fn check_call(operator: &str, args: &[usize], values: &[FileValue], flow: &flow:
 }
 
 /// Which of the values that a call passes the operator overwrites whatever they hold, by position: its outs and the value
-/// after the arguments. What it changes in place is not among them: it reads that too. `None` for an operator that
-/// ExecuTorch's libraries don't have.
+/// after the arguments, which the exporter lets stand for the outs once more. What it changes in place is not among them:
+/// it reads that too. `None` for an operator that ExecuTorch's libraries don't have.
 pub(crate) fn written(operator: &str) -> Option<Vec<usize>> {
     let signature = signature::of(operator)?;
     let outs =
         signature.args.iter().enumerate().filter(|(_, arg)| arg.access == Access::Out).map(|(at, _)| at);
-    let assigned = matches!(signature.result, ResultSlot::Number | ResultSlot::Tensor);
-    Some(outs.chain(assigned.then_some(signature.args.len())).collect())
+    Some(outs.chain(signature.args.len()..signature.values()).collect())
 }

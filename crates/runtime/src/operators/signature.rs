@@ -172,6 +172,16 @@ mod tests {
     }
 
     #[test]
+    fn a_guard_stands_before_calls_of_the_right_length() {
+        let guards = crate::bridge::ffi::guarded_operators();
+        assert!(guards.len() > 40, "{}", guards.len());
+        for guard in guards {
+            let signature = of(&guard.name).unwrap_or_else(|| panic!("there is no {}", guard.name));
+            assert_eq!(guard.values, signature.values(), "{}", guard.name);
+        }
+    }
+
+    #[test]
     fn kinds_and_written_arguments_are_read() {
         let add = of("aten::add.out").unwrap();
         let kinds: Vec<_> = add.args.iter().map(|arg| (arg.name, arg.kind, arg.access)).collect();
