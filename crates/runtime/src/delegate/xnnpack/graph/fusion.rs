@@ -14,6 +14,8 @@ use std::collections::HashSet;
 const CHAIN: usize = 10;
 /// Processors without fp16 need conversions around each such node.
 const F16_STEPS: usize = 3;
+/// What a sum of products can't be multiplied by any more.
+const MAX_FACTOR: f32 = 256.0;
 /// Nodes that nothing depends on: exporters leave none or a few.
 const MAX_UNUSED: usize = 64;
 
@@ -23,12 +25,14 @@ const MAX_UNUSED: usize = 64;
 /// One sentence that says what would go wrong.
 pub(super) fn check(graph: &Graph) -> Result<(), String> {
     let uses = Uses::new(graph);
-    let unused = uses.unused(graph);
+    let unused = uses.used.iter().filter(|used| !**used).count();
     if unused > MAX_UNUSED {
         return Err(format!("nothing depends on {unused} of its nodes"));
     }
     if graph.values.iter().any(is_8_bit) {
         check_half(graph)?;
+        check_differences(graph)?;
+        check_scales(graph)?;
         check_chains(graph, &uses)?;
     }
     Ok(())
@@ -51,8 +55,57 @@ fn check_half(graph: &Graph) -> Result<(), String> {
     }
 }
 
-/// Who takes each value.
+/// XNNPACK knows the result of a value less itself, or by itself, and then leaves out more than it should.
+fn check_differences(graph: &Graph) -> Result<(), String> {
+    let same = |links: &Links| matches!(links.inputs[..], [first, second] if first == second);
+    let mut nodes = graph.nodes.iter().zip(&graph.links).enumerate();
+    match nodes.find(|(_, (node, links))| matches!(node.kind, "Subtract" | "Div") && same(links)) {
+        Some((index, (node, _))) => Err(format!("node {index} ({}) takes one value twice", node.kind)),
+        None => Ok(()),
+    }
+}
+
+/// Checks that int8 times int8 can be brought to the output's scale. XNNPACK refuses factors of 256 and more. It leaves out nodes that only
+/// clamp or move, so that a scale on their other side counts too.
+fn check_scales(graph: &Graph) -> Result<(), String> {
+    let mut scales: Vec<_> =
+        graph.values.iter().map(|value| value.largest_scale().map(|one| (one, one))).collect();
+    let moves = || graph.nodes.iter().zip(&graph.links).filter(|(node, _)| node.only_clamps_or_moves());
+    let spread = |links: &Links, scales: &mut Vec<Option<(f32, f32)>>| {
+        let all = || links.inputs.iter().chain(&links.outputs).copied();
+        let both = all().filter_map(|value| scales[value]).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        all().for_each(|value| {
+            scales[value] = both.filter(|_| is_8_bit(&graph.values[value])).or(scales[value])
+        });
+    };
+    // Nodes are in order, so that twice in either direction reaches all of a chain.
+    moves().for_each(|(_, links)| spread(links, &mut scales));
+    moves().rev().for_each(|(_, links)| spread(links, &mut scales));
+    moves().for_each(|(_, links)| spread(links, &mut scales));
+    for (index, (node, links)) in graph.nodes.iter().zip(&graph.links).enumerate() {
+        let ([input, filter, ..], [output]) = (&links.inputs[..], &links.outputs[..]) else { continue };
+        if !node.has_weights() || !is_8_bit(&graph.values[*output]) {
+            continue;
+        }
+        let (Some((_, input)), Some((_, filter)), Some((output, _))) =
+            (scales[*input], scales[*filter], scales[*output])
+        else {
+            continue;
+        };
+        let factor = input * filter / output;
+        if factor.is_nan() || factor >= MAX_FACTOR {
+            return Err(format!(
+                "node {index} ({}) has an input of scale {input}, weights of {filter} and an output of {output}",
+                node.kind
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Who takes each value, without nodes that no output depends on: XNNPACK removes these first.
 struct Uses {
+    used: Vec<bool>,
     /// How many nodes; being an output counts as one more.
     count: Vec<usize>,
     first: Vec<Option<usize>>,
@@ -60,33 +113,22 @@ struct Uses {
 
 impl Uses {
     fn new(graph: &Graph) -> Self {
-        let mut count = vec![0; graph.values.len()];
+        let is_output = |value: &Value| usize::from(matches!(value.place, Place::Output(_)));
+        let mut count: Vec<_> = graph.values.iter().map(is_output).collect();
         let mut first = vec![None; graph.values.len()];
-        for (index, links) in graph.links.iter().enumerate() {
+        let mut used = vec![false; graph.nodes.len()];
+        for (index, links) in graph.links.iter().enumerate().rev() {
+            if links.outputs.iter().all(|&output| count[output] == 0) {
+                continue;
+            }
+            used[index] = true;
             let inputs: HashSet<_> = links.inputs.iter().copied().collect();
             for input in inputs {
                 count[input] += 1;
-                first[input].get_or_insert(index);
+                first[input] = Some(index);
             }
         }
-        for (count, value) in count.iter_mut().zip(&graph.values) {
-            *count += usize::from(matches!(value.place, Place::Output(_)));
-        }
-        Self { count, first }
-    }
-
-    /// Nodes that no output depends on.
-    fn unused(&self, graph: &Graph) -> usize {
-        let mut count = self.count.clone();
-        let mut unused = 0;
-        for links in graph.links.iter().rev() {
-            if links.outputs.iter().all(|&output| count[output] == 0) {
-                unused += 1;
-                let inputs: HashSet<_> = links.inputs.iter().copied().collect();
-                inputs.into_iter().for_each(|input| count[input] -= 1);
-            }
-        }
-        unused
+        Self { used, count, first }
     }
 
     /// The node that alone takes `value`, if it is one.
@@ -99,7 +141,8 @@ impl Uses {
 fn check_chains(graph: &Graph, uses: &Uses) -> Result<(), String> {
     let mut replaced = vec![false; graph.nodes.len()];
     for start in 0..graph.nodes.len() {
-        let Some(input) = (!replaced[start]).then(|| varying(graph, start, None)).flatten() else { continue };
+        let free = uses.used[start] && !replaced[start];
+        let Some(input) = free.then(|| varying(graph, start, None)).flatten() else { continue };
         if !is_8_bit(&graph.values[input]) {
             continue;
         }

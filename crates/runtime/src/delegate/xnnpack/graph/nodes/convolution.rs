@@ -1,7 +1,7 @@
 //! Convolutions. Images are `[batch, height, width, channels]`; XNNPACK takes the filter's extents from the node's
 //! parameters, not from the filter.
 
-use super::linear::{bias_length, requantisation, row_dims, scale_dims, weight_types};
+use super::linear::{bias_length, row_dims, scale_dims, weight_types};
 use super::{Operand, Outcome, packing};
 use crate::delegate::xnnpack::graph::datatype::Datatype::{self, *};
 use crate::delegate::xnnpack::graph::shape::Shape;
@@ -120,7 +120,6 @@ impl Parameters {
         bias_length(bias, self.groups * self.group_outputs)?;
         scale_dims(filter.value, scale_dim, bias)?;
         row_dims(input.value, 3)?;
-        requantisation(input.value, filter.value, outputs[0])?;
         let image = input.shape.nhwc().map_err(|what| format!("takes an input that {what}"))?;
         if image[3] != self.groups * self.group_inputs {
             return Err(format!(

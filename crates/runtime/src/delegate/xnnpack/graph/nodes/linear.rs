@@ -26,9 +26,6 @@ const FULLY_CONNECTED: &[[Datatype; 4]] = &[
     [QdInt8, QbInt4, F32, Bf16],
 ];
 
-/// XNNPACK's limit of what a sum of products is multiplied by.
-const MAX_FACTOR: f32 = 256.0;
-
 /// Checks the types of input, filter, bias (if any) and output against `allowed`.
 pub(super) fn weight_types(
     allowed: &[[Datatype; 4]],
@@ -67,21 +64,6 @@ pub(super) fn scale_dims(
         return Ok(());
     }
     Err("has weights whose scales are not along the output channels".into())
-}
-
-/// Checks that int8 in times int8 weights can be brought to the output's scale. XNNPACK refuses factors of 256 and more, and where it does
-/// after it has made tables of its own, it frees them twice.
-pub(super) fn requantisation(input: &Value, filter: &Value, output: &Value) -> Result<(), String> {
-    let (Some(input), Some(filter), Some(output)) =
-        (input.largest_scale(), filter.largest_scale(), output.largest_scale())
-    else {
-        return Ok(());
-    };
-    let factor = input * filter / output;
-    if factor < MAX_FACTOR {
-        return Ok(());
-    }
-    Err(format!("has an input of scale {input}, weights of {filter} and an output of {output}"))
 }
 
 /// Checks that the rows that are quantised as they come are no longer than `dims` dimensions: the node reads a scale a row.
@@ -127,7 +109,6 @@ pub(super) fn fully_connected(
     }
     scale_dims(filter.value, 0, bias)?;
     row_dims(input.value, 1)?;
-    requantisation(input.value, filter.value, outputs[0])?;
     let batch = input.shape.elements() / columns;
     let leading = input.shape.dims()[..input.shape.rank() - 1].iter().copied();
     let shape = Shape::new(leading.chain([rows])).map_err(|what| format!("gives an output that {what}"))?;

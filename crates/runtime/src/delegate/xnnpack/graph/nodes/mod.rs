@@ -107,16 +107,35 @@ impl Node {
         1 + usize::from(self.range.is_some() && matches!(self.operation, Operation::Binary(_)))
     }
 
-    /// Whether XNNPACK checks, for fp16, that the range that the output is clamped to is not empty.
-    pub(super) fn has_range_in_half(&self) -> bool {
+    /// Whether it multiplies by weights.
+    pub(super) fn has_weights(&self) -> bool {
         matches!(
             self.operation,
             Operation::Convolution(_)
                 | Operation::Depthwise(_)
                 | Operation::Transposed(_)
                 | Operation::FullyConnected { .. }
-                | Operation::AveragePool(_)
         )
+    }
+
+    /// Whether XNNPACK checks, for fp16, that the range that the output is clamped to is not empty.
+    pub(super) fn has_range_in_half(&self) -> bool {
+        self.has_weights() || matches!(self.operation, Operation::AveragePool(_))
+    }
+
+    /// Whether what comes out is what came in, but for its place and range.
+    pub(super) fn only_clamps_or_moves(&self) -> bool {
+        self.kind == "Clamp"
+            || matches!(
+                self.operation,
+                Operation::Copy
+                    | Operation::Transpose(_)
+                    | Operation::Reshape(_)
+                    | Operation::Slice { .. }
+                    | Operation::Pad { .. }
+                    | Operation::Concatenate(_)
+                    | Operation::MaxPool(_)
+            )
     }
 
     /// The shapes that come out for `inputs` and the memory needed, after checking types, shapes and parameters.
