@@ -17,26 +17,26 @@ struct Piece {
 /// between those that live at the same time. An upper bound: XNNPACK also lets outputs take their inputs' place.
 fn plan(mut pieces: Vec<Piece>) -> u64 {
     pieces.sort_by_key(|piece| std::cmp::Reverse(piece.bytes));
+    // In order of their starts.
     let mut placed: Vec<(u64, u64, Piece)> = Vec::with_capacity(pieces.len());
     let mut end = 0;
     for piece in pieces {
         let bytes = piece.bytes.next_multiple_of(ALIGNMENT);
         let alive = |other: &Piece| other.first <= piece.last && piece.first <= other.last;
-        let mut taken: Vec<_> =
-            placed.iter().filter(|other| alive(&other.2)).map(|other| (other.0, other.1)).collect();
-        taken.sort_unstable();
-        let start = smallest_gap(&taken, bytes);
+        let taken = placed.iter().filter(|other| alive(&other.2)).map(|other| (other.0, other.1));
+        let start = smallest_gap(taken, bytes);
         end = end.max(start + bytes);
-        placed.push((start, start + bytes, piece));
+        let at = placed.partition_point(|other| other.0 <= start);
+        placed.insert(at, (start, start + bytes, piece));
     }
     end
 }
 
 /// The start of the smallest gap in `taken`, sorted by start, that holds `bytes`; the end of all where none does.
-fn smallest_gap(taken: &[(u64, u64)], bytes: u64) -> u64 {
+fn smallest_gap(taken: impl Iterator<Item = (u64, u64)>, bytes: u64) -> u64 {
     let mut best: Option<(u64, u64)> = None;
     let mut end = 0;
-    for &(start, stop) in taken {
+    for (start, stop) in taken {
         let gap = start.saturating_sub(end);
         if gap >= bytes && best.is_none_or(|(smallest, _)| gap < smallest) {
             best = Some((gap, end));

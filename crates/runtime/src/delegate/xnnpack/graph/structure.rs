@@ -8,7 +8,7 @@ use crate::delegate::DelegateGraph;
 use std::collections::{BTreeMap, HashMap};
 
 /// More than any exported graph has, and as many as XNNPACK's own planning takes in a second.
-const MAX_NODES: usize = 1 << 14;
+const MAX_NODES: usize = 1 << 13;
 /// As many as ExecuTorch 1.5.1 takes.
 const MAX_EXTERNALS: u32 = 4096;
 /// Values and nodes, each checked by itself; nodes refer to values by index.
