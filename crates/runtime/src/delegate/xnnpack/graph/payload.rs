@@ -95,3 +95,44 @@ fn slice(bytes: &[u8], at: usize, length: u64) -> Option<&[u8]> {
 fn first_line(message: &str) -> &str {
     message.lines().next().unwrap_or("").trim_end_matches('.')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(bytes: &[u8]) -> String {
+        match Payload::read(bytes) {
+            Ok(_) => panic!("was read"),
+            Err(reason) => reason,
+        }
+    }
+
+    fn header(flatbuffer: (u32, u32), constants: (u32, u64)) -> Vec<u8> {
+        let mut bytes = vec![0; 64];
+        bytes[4..8].copy_from_slice(MAGIC);
+        bytes[10..14].copy_from_slice(&flatbuffer.0.to_le_bytes());
+        bytes[14..18].copy_from_slice(&flatbuffer.1.to_le_bytes());
+        bytes[18..22].copy_from_slice(&constants.0.to_le_bytes());
+        bytes[22..30].copy_from_slice(&constants.1.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn what_a_header_points_to_must_be_there() {
+        assert!(refusal(&[0; 29]).contains("29 bytes"));
+        assert!(refusal(&header((32, 33), (64, 0))).contains("a flatbuffer of 33 bytes at 32"));
+        assert!(refusal(&header((u32::MAX, u32::MAX), (64, 0))).contains("a flatbuffer"));
+        assert!(refusal(&header((32, 4), (64, 0))).contains("a flatbuffer of 4 bytes"));
+        assert!(refusal(&header((32, 16), (48, u64::MAX))).contains("constant data at 48"));
+        assert!(refusal(&header((32, 16), (40, 8))).contains("inside the flatbuffer"));
+    }
+
+    #[test]
+    fn other_formats_are_called_that() {
+        assert!(refusal(&header((32, 16), (48, 0))).contains("its format is"));
+        let mut bytes = header((32, 16), (48, 0));
+        bytes[36..40].copy_from_slice(IDENTIFIERS[0]);
+        bytes[32] = 255;
+        assert!(refusal(&bytes).contains("damaged"));
+    }
+}

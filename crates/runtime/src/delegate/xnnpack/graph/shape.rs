@@ -99,3 +99,28 @@ impl fmt::Display for Shape {
         write!(f, "{:?}", self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(dims: &[u64]) -> Shape {
+        Shape::new(dims.iter().copied()).unwrap()
+    }
+
+    #[test]
+    fn shapes_broadcast_from_the_last_dimension() {
+        assert_eq!(shape(&[2, 1, 4]).broadcast(&shape(&[3, 1])).unwrap(), shape(&[2, 3, 4]));
+        assert_eq!(shape(&[]).broadcast(&shape(&[5])).unwrap(), shape(&[5]));
+        assert!(shape(&[2, 3]).broadcast(&shape(&[2, 4])).is_err());
+    }
+
+    #[test]
+    fn shapes_that_no_memory_holds_are_refused() {
+        assert!(Shape::new([1 << 20, 1 << 20, 1 << 20, 1 << 20]).is_err());
+        assert!(Shape::new([u64::MAX, u64::MAX]).is_err());
+        assert!(Shape::new([1 << 31]).is_err());
+        assert!(Shape::new([3, 0]).is_err());
+        assert!(Shape::new([1; 7]).is_err());
+    }
+}
