@@ -78,6 +78,9 @@ pub(crate) struct ProfileArgs {
     /// Write one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// An option of a delegate, such as xnnpack.workspace_sharing_mode=per-model; can be given more than once
+    #[arg(long, value_name = "DELEGATE.OPTION=VALUE")]
+    pub(crate) delegate_option: Vec<String>,
     /// Write a trace for chrome://tracing or Perfetto
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,

@@ -61,7 +61,17 @@ fn the_json_of_a_package_adds_up() {
 
 #[test]
 fn the_table_of_a_program_sums_to_all_of_it() {
-    let table = stdout(&["profile", &model("fixtures/counter.pte"), "--runs", "3"]);
+    let option = "xnnpack.workspace_sharing_mode=per-model";
+    let table = stdout(&[
+        "profile",
+        &model("fixtures/counter.pte"),
+        "--runs",
+        "3",
+        "--delegate-option",
+        option,
+        "--delegate-option",
+        "openvino.allow_reduced_precision=false",
+    ]);
     let shares: Vec<f64> =
         table.lines().filter_map(|line| line.strip_suffix(" %")?.rsplit(' ').next()?.parse().ok()).collect();
     let (total, parts) = shares.split_last().unwrap();
@@ -118,6 +128,8 @@ fn what_can_not_be_profiled_fails_with_a_hint() {
     for (args, said, code) in [
         (&["profile", &program, "--method", "backward"][..], "backward", 1),
         (&["profile", &missing], "nothing.pte", 1),
+        (&["profile", &program, "--delegate-option", "xnnpack.cache=true"], "weight_cache_enabled", 1),
+        (&["profile", &program, "--delegate-option", "nnapi.any=1"], "NNAPI", 1),
         (&["profile", &package, "--variant", "gpu"], "gpu", 1),
         (&["profile", &package, "--image", &program], "add.pte", 1),
         (&["profile", &program, "--trace", nowhere], nowhere, 1),

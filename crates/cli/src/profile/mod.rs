@@ -1,5 +1,6 @@
 //! `nearside profile`: where the time of a run goes.
 
+mod delegate_options;
 mod document;
 mod inputs;
 mod trace;
@@ -55,13 +56,15 @@ impl Subject {
 }
 
 pub(crate) fn profile(args: &ProfileArgs) -> Result<()> {
+    // Before there are threads: some options go by way of the environment.
+    let delegate_options = delegate_options::read(&args.delegate_option)?;
     let subject = Subject::open(args)?;
     use_threads(args.threads.map(usize::from))?;
     let mode = LoadMode::default();
     let data = args.data.iter().map(|path| DataFile::open(path, mode));
     let data = data.collect::<std::result::Result<Vec<_>, _>>()?;
     let program = Program::open(&subject.program, mode)?.with_data(&data)?;
-    let options = LoadOptions { profiling: true, ..LoadOptions::default() };
+    let options = LoadOptions { profiling: true, delegate_options, ..LoadOptions::default() };
     let mut method = program.load_method_with(&subject.method, &options)?;
     let inputs = match (&args.image, &subject.package) {
         (Some(image), Some(package)) => inputs::photo(image, package)?,
