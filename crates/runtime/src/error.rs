@@ -70,6 +70,14 @@ pub enum Error {
         /// The operators.
         operators: Vec<String>,
     },
+    /// The method keeps memory on a device that this build can't reach.
+    #[error("method `{method}` keeps tensors on the device {device}; this build has only the CPU")]
+    DeviceMissing {
+        /// The method.
+        method: String,
+        /// ExecuTorch's name of the device.
+        device: String,
+    },
     /// Tensors of the method are in data files that were not given.
     #[error("method `{method}` needs data that was not given: {}", list(.keys))]
     ExternalDataMissing {
@@ -365,6 +373,7 @@ impl Error {
             Self::OperatorsMissing { .. } => {
                 "export the model with operators that this build has, or link the kernels that it needs"
             }
+            Self::DeviceMissing { .. } => "export the model with its memory on the CPU",
             Self::ExternalDataMissing { .. } => "give the .ptd files that were exported with the program",
             Self::ExternalDataMismatch { .. } => "give the .ptd files of the same export as the program",
             Self::CoverageTooLow { .. } => {

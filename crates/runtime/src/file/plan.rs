@@ -25,6 +25,8 @@ pub struct MethodFile {
     pub instructions: Vec<Instruction>,
     /// Bytes of each planned arena; the first is ExecuTorch's memory id 1.
     pub planned_bytes: Vec<u64>,
+    /// The device other than the CPU on which some of its memory is, such as `CUDA`.
+    pub device: Option<String>,
 }
 
 /// A part of the graph that a delegate runs.
@@ -123,14 +125,21 @@ impl MethodFile {
             delegates,
             instructions,
             planned_bytes,
+            device: device(plan),
         })
     }
 }
 
+/// The first device other than the CPU that an arena or a tensor is on.
+fn device(plan: fb::ExecutionPlan<'_>) -> Option<String> {
+    let arenas = plan.non_const_buffer_device().into_iter().flatten().map(|arena| arena.device_type());
+    let values = plan.values().into_iter().flatten();
+    let tensors = values.filter_map(|value| Some(value.val_as_tensor()?.extra_tensor_info()?.device_type()));
+    let other = arenas.chain(tensors).find(|&device| device != fb::DeviceType::CPU)?;
+    Some(other.variant_name().map_or_else(|| format!("device {}", other.0), str::to_owned))
+}
+
 fn planned_bytes(plan: fb::ExecutionPlan<'_>) -> Checked<Vec<u64>> {
-    if plan.non_const_buffer_device().is_some_and(|devices| devices.iter().any(|d| d.device_type().0 != 0)) {
-        return Err("it plans memory on another device than the CPU, which this build can't".into());
-    }
     // The first stands for constants and is not used.
     let sizes = plan.non_const_buffer_sizes().ok_or("it has no memory plan")?;
     let positive = |size: i64| u64::try_from(size).map_err(|_| format!("an arena has {size} bytes"));

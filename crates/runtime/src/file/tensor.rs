@@ -78,9 +78,6 @@ fn storage(
     planned_bytes: &[u64],
 ) -> Checked<Storage> {
     let info = tensor.extra_tensor_info();
-    if info.is_some_and(|info| info.device_type().0 != 0) {
-        return Err("it is on another device than the CPU, which this build can't reach".into());
-    }
     let external = match info.map(|info| (info.location(), info)) {
         Some((fb::TensorDataLocation::EXTERNAL, info)) => {
             let key = info.fully_qualified_name().filter(|key| !key.is_empty());

@@ -84,6 +84,9 @@ pub(crate) fn missing_data(method: &MethodFile, checked: &Checked) -> Result<()>
 
 /// Checks that this build and device have what `method` needs.
 pub(crate) fn check_requirements(program: &Program, file: &ProgramFile, method: &MethodFile) -> Result<()> {
+    if let Some(device) = &method.device {
+        return Err(Error::DeviceMissing { method: method.name.clone(), device: device.clone() });
+    }
     let missing = missing_operators(method);
     if !missing.is_empty() {
         return Err(Error::OperatorsMissing { method: method.name.clone(), operators: missing });
