@@ -59,7 +59,7 @@ impl Method {
             let arena = usize::try_from(bytes).ok().and_then(Arena::new);
             arena.ok_or_else(|| Error::OutOfMemory { method: meta.name.clone(), bytes })
         };
-        let arenas = meta.planned_bytes.iter().map(|&bytes| arena(bytes)).collect::<Result<Vec<_>>>()?;
+        let arenas = method.arena_bytes().into_iter().map(arena).collect::<Result<Vec<_>>>()?;
         let spans: Vec<_> = arenas.iter().map(Arena::span).collect();
         let pool = PoolUse::new();
         ffi::start_log();

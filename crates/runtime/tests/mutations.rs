@@ -119,7 +119,9 @@ impl Inputs {
 
     fn tensors(&self) -> Result<Vec<TensorRef<'_>>> {
         let inputs = self.0.iter();
-        inputs.map(|(meta, zeros)| TensorRef::from_bytes(meta.dtype, &zeros[..meta.bytes], &meta.sizes)).collect()
+        inputs
+            .map(|(meta, zeros)| TensorRef::from_bytes(meta.dtype, &zeros[..meta.bytes], &meta.sizes))
+            .collect()
     }
 }
 

@@ -131,7 +131,7 @@ fn layout_of(layout: fb::TensorLayout<'_>, range: &Range<u64>) -> std::result::R
     if read.bytes > range.end - range.start {
         return Err(format!("it has {} bytes, its shape asks for {}", range.end - range.start, read.bytes));
     }
-    let aligned = read.dtype.element_bytes().is_some_and(|bytes| range.start % bytes as u64 == 0);
+    let aligned = read.dtype.element_bytes().is_some_and(|bytes| range.start.is_multiple_of(bytes as u64));
     if !aligned {
         return Err(format!("its {} elements start at byte {}", read.dtype, range.start));
     }

@@ -2,7 +2,7 @@
 
 use super::program::Tables;
 use super::tensor;
-use super::value::FileValue;
+use super::value::{FileValue, Storage};
 use crate::schema::program::executorch_flatbuffer as fb;
 use std::ops::Range;
 
@@ -93,6 +93,17 @@ type Checked<T> = Result<T, String>;
 const MAX_OPERATOR_NAME: usize = 99;
 
 impl MethodFile {
+    /// Bytes of each planned arena up to the end of its last tensor: what has to be there. The file may announce more.
+    pub fn arena_bytes(&self) -> Vec<u64> {
+        let mut ends = vec![0; self.planned_bytes.len()];
+        for tensor in self.values.iter().filter_map(FileValue::as_tensor) {
+            if let Storage::Planned { arena, offset, .. } = &tensor.storage {
+                ends[*arena] = ends[*arena].max(offset + tensor.bytes);
+            }
+        }
+        ends
+    }
+
     pub(super) fn read(tables: &Tables<'_>, plan: fb::ExecutionPlan<'_>) -> Checked<Self> {
         let name = plan.name().filter(|name| !name.is_empty()).ok_or("a method has no name")?;
         Self::read_named(tables, plan, name).map_err(|reason| format!("method `{name}`: {reason}"))

@@ -24,7 +24,11 @@ impl Source {
             return Ok(Self::Bytes(Box::default()));
         }
         // SAFETY: the map is only read. Whoever shortens a file while it is in use breaks every program that maps it.
-        Ok(Self::Map(unsafe { Mmap::map(file) }?))
+        let map = unsafe { Mmap::map(file) }?;
+        // A huge page would keep what was dropped beside what is kept. A kernel without huge pages refuses, rightly.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let _ = map.advise(memmap2::Advice::NoHugePage);
+        Ok(Self::Map(map))
     }
 
     pub(crate) fn file(file: File) -> io::Result<Self> {

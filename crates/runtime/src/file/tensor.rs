@@ -120,7 +120,9 @@ fn check_alignment(storage: &Storage, dtype: DType) -> Checked<()> {
         Storage::External { .. } | Storage::Caller => return Ok(()),
     };
     match dtype.element_bytes() {
-        Some(bytes) if at % bytes as u64 != 0 => Err(format!("its {dtype} elements start at byte {at}")),
+        Some(bytes) if !at.is_multiple_of(bytes as u64) => {
+            Err(format!("its {dtype} elements start at byte {at}"))
+        }
         _ => Ok(()),
     }
 }

@@ -61,7 +61,7 @@ impl MemoryNeed {
         let named = file.named_data.iter().map(|data| data.range.end - data.range.start);
         let mapped = distinct(constants(method)) + payloads.sum::<u64>() + named.sum::<u64>();
         Self {
-            planned_bytes: method.planned_bytes.iter().sum(),
+            planned_bytes: method.arena_bytes().iter().sum(),
             state_bytes: checked.state.iter().map(|buffer| buffer.range.end - buffer.range.start).sum(),
             output_bytes: outputs.filter(in_place).filter_map(FileValue::as_tensor).map(|t| t.bytes).sum(),
             constant_bytes: read,
