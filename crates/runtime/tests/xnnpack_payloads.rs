@@ -162,3 +162,13 @@ fn a_chain_that_xnnpack_has_no_room_for_is_refused() {
     let error = load("chain-of-ten.pte").unwrap_err();
     assert!(error.to_string().contains("begins a chain of 10 elementwise steps"), "{error}");
 }
+
+#[test]
+fn xnnpack_is_not_given_empty_tensors() {
+    let program = Program::from_bytes(std::fs::read(path("mlp-xnnpack.pte")).unwrap()).unwrap();
+    let mut method = program.load_method("forward").unwrap();
+    let Err(error) = method.execute(&[TensorRef::new::<f32>(&[], &[0, 16]).unwrap()]) else {
+        panic!("was run")
+    };
+    assert!(matches!(error, Error::InputShape { .. }), "{error}");
+}
