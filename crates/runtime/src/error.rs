@@ -236,12 +236,12 @@ pub enum Error {
         /// The two files.
         files: [String; 2],
     },
-    /// The planned memory could not be had.
-    #[error("cannot allocate {bytes} bytes of planned memory for method `{method}`")]
+    /// Memory for the method's arenas, outputs or a snapshot could not be had.
+    #[error("cannot allocate {bytes} bytes for method `{method}`")]
     OutOfMemory {
         /// The method.
         method: String,
-        /// Bytes of the arena that failed.
+        /// Bytes asked for.
         bytes: u64,
     },
     /// The number of inputs is wrong.

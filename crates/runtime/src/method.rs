@@ -143,7 +143,7 @@ impl Method {
     /// Copies all planned memory.
     ///
     /// # Errors
-    /// [`Error::Poisoned`], or [`Error::Read`] if the program's file can't be read any more.
+    /// [`Error::Poisoned`], [`Error::OutOfMemory`], or [`Error::Read`] if the program's file can't be read any more.
     pub fn snapshot(&self) -> Result<Snapshot> {
         let whole =
             |(arena, memory): (usize, &Arena)| Part { arena, offset: 0, bytes: memory.as_slice().len() };
@@ -166,7 +166,7 @@ impl Method {
     fn snapshot_of(&self, parts: Vec<Part>) -> Result<Snapshot> {
         self.must_be_sound()?;
         let identity = snapshot::identity(self.program.fingerprint()?, &self.meta.name, &self.arenas);
-        Ok(Snapshot::take(identity, parts, &self.arenas))
+        Snapshot::take(identity, parts, &self.arenas)
     }
 
     /// Puts back what `snapshot` holds. Runs go on as they did from where it was taken, bit for bit.

@@ -36,12 +36,16 @@ enum Data {
 
 impl Snapshot {
     /// Copies `parts` of `arenas`.
-    pub(crate) fn take(identity: Identity, parts: Vec<Part>, arenas: &[Arena]) -> Self {
-        let mut data = Vec::with_capacity(parts.iter().map(|part| part.bytes).sum());
+    pub(crate) fn take(identity: Identity, parts: Vec<Part>, arenas: &[Arena]) -> Result<Self> {
+        let mut data = Vec::new();
+        let bytes = parts.iter().map(|part| part.bytes).sum();
+        if data.try_reserve_exact(bytes).is_err() {
+            return Err(Error::OutOfMemory { method: identity.method, bytes: bytes as u64 });
+        }
         for part in &parts {
             data.extend_from_slice(&arenas[part.arena].as_slice()[part.offset..part.offset + part.bytes]);
         }
-        Self { identity, parts, data: Data::Memory(data) }
+        Ok(Self { identity, parts, data: Data::Memory(data) })
     }
 
     /// Puts the parts back into `arenas`, which belong to `identity`.
