@@ -58,11 +58,13 @@ impl MemoryNeed {
                     + payloads.clone().max().unwrap_or(0)
             }
         };
-        let named = file.named_data.iter().map(|data| data.range.end - data.range.start);
+        // Which part asks for which data only the delegates know.
+        let named = file.named_data.iter().filter(|_| !method.delegates.is_empty());
+        let named = named.map(|data| data.range.end - data.range.start);
         let mapped = distinct(constants(method)) + payloads.sum::<u64>() + named.sum::<u64>();
         Self {
             planned_bytes: method.arena_bytes().iter().sum(),
-            state_bytes: checked.state.iter().map(|buffer| buffer.range.end - buffer.range.start).sum(),
+            state_bytes: state(method, checked),
             output_bytes: outputs.filter(in_place).filter_map(FileValue::as_tensor).map(|t| t.bytes).sum(),
             constant_bytes: read,
             delegate_bytes: graphs().map(|graph| graph.packed_bytes).sum::<u64>()
@@ -89,6 +91,15 @@ impl MemoryNeed {
         .into_iter()
         .fold(0, u64::saturating_add)
     }
+}
+
+/// Buffers can lie in one another: a view of a part of one, for one.
+fn state(method: &MethodFile, checked: &Checked) -> u64 {
+    let of = |arena| {
+        let buffers = checked.state.iter().filter(move |buffer| buffer.arena == arena);
+        distinct(buffers.map(|buffer| buffer.range.clone()).collect())
+    };
+    (0..method.planned_bytes.len()).map(of).sum()
 }
 
 /// Of ExecuTorch 1.5.1's kernels only `topk` asks for memory: a queue of value and index for each element of a row.

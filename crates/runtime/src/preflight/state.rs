@@ -4,7 +4,7 @@
 //! The others show by being read before anything wrote them.
 
 use crate::delegate::DelegateGraph;
-use crate::file::{FileTensor, Initial, Instruction, MethodFile, Storage};
+use crate::file::{FileTensor, FileValue, Initial, Instruction, MethodFile, Storage};
 use crate::operators;
 use std::ops::Range;
 
@@ -30,34 +30,59 @@ pub(super) fn buffers(method: &MethodFile, graphs: &[Option<DelegateGraph>]) -> 
         .iter()
         .enumerate()
         .filter_map(|(at, value)| {
-            let FileTensor { storage, name, bytes, .. } = value.as_tensor()?;
-            let Storage::Planned { arena, offset, initial } = storage else { return None };
-            let marked = initial.is_some() || name.is_some();
-            if *bytes == 0 || !(marked || read_first[at]) || method.inputs.contains(&at) {
+            let tensor = value.as_tensor()?;
+            let (arena, range) = place(tensor)?;
+            let Storage::Planned { initial, .. } = &tensor.storage else { return None };
+            let marked = initial.is_some() || tensor.name.is_some();
+            if range.is_empty() || !(marked || read_first[at]) || method.inputs.contains(&at) {
                 return None;
             }
-            let (name, initial) = (name.clone(), initial.clone());
-            Some(StateBuffer { name, arena: *arena, range: *offset..offset + bytes, initial })
+            Some(StateBuffer { name: tensor.name.clone(), arena, range, initial: initial.clone() })
         })
         .collect();
-    buffers.sort_by_key(|buffer| (buffer.arena, buffer.range.start, buffer.range.end));
+    // Of values in the same place, one stands for all: the one that is marked.
+    buffers.sort_by_key(|buffer| {
+        let marks = u8::from(buffer.initial.is_some()) + u8::from(buffer.name.is_some());
+        (buffer.arena, buffer.range.start, buffer.range.end, 2 - marks)
+    });
+    buffers.dedup_by(|later, earlier| later.arena == earlier.arena && later.range == earlier.range);
     buffers
 }
 
-/// For each value, whether an instruction may read it before any has surely written it.
+fn place(tensor: &FileTensor) -> Option<(usize, Range<u64>)> {
+    match tensor.storage {
+        Storage::Planned { arena, offset, .. } => Some((arena, offset..offset + tensor.bytes)),
+        _ => None,
+    }
+}
+
+/// For each value, whether an instruction may read some of its bytes before any has surely written them. By place and
+/// not by value: a view is another value in the place of what it views.
 fn read_before_written(method: &MethodFile, graphs: &[Option<DelegateGraph>]) -> Vec<bool> {
-    let mut written = vec![false; method.values.len()];
+    let places: Vec<_> = method.values.iter().map(|value| value.as_tensor().and_then(place)).collect();
+    let mut written = Written(vec![Vec::new(); method.planned_bytes.len()]);
     let mut read_first = vec![false; method.values.len()];
+    let given = method.inputs.iter().filter_map(|&at| places[at].clone());
+    given.for_each(|(arena, range)| written.add(arena, range));
     // Until here, an instruction may have been jumped over.
     let mut skippable = 0;
     for (at, step) in method.instructions.iter().enumerate() {
         let mut run = |args: &[usize], writes: &dyn Fn(usize) -> Option<bool>| {
             for (position, &arg) in args.iter().enumerate() {
                 let reads = writes(position) != Some(true);
-                read_first[arg] |= reads && !written[arg];
+                for value in with_items(method, arg) {
+                    if let Some((arena, range)) = places[value].as_ref().filter(|_| reads) {
+                        read_first[value] |= !written.covers(*arena, range);
+                    }
+                }
             }
             for (position, &arg) in args.iter().enumerate() {
-                written[arg] |= at >= skippable && writes(position) != Some(false);
+                if at < skippable || writes(position) == Some(false) {
+                    continue;
+                }
+                for (arena, range) in with_items(method, arg).filter_map(|value| places[value].clone()) {
+                    written.add(arena, range);
+                }
             }
         };
         match step {
@@ -77,21 +102,60 @@ fn read_before_written(method: &MethodFile, graphs: &[Option<DelegateGraph>]) ->
             Instruction::Free { .. } => {}
         }
     }
-    lists(method, &mut read_first, &written);
     read_first
 }
 
-/// A list that is passed to a kernel passes its tensors.
-fn lists(method: &MethodFile, read_first: &mut [bool], written: &[bool]) {
-    use crate::file::FileValue::{OptionalTensorList, TensorList};
-    for value in &method.values {
-        let items: Vec<usize> = match value {
-            TensorList(items) => items.clone(),
-            OptionalTensorList(items) => items.iter().copied().flatten().collect(),
-            _ => continue,
+/// A value, and the values in it if it is a list.
+fn with_items(method: &MethodFile, value: usize) -> impl Iterator<Item = usize> {
+    let items: Vec<usize> = match &method.values[value] {
+        FileValue::TensorList(items) => items.clone(),
+        FileValue::OptionalTensorList(items) => items.iter().copied().flatten().collect(),
+        _ => Vec::new(),
+    };
+    std::iter::once(value).chain(items)
+}
+
+/// The bytes of each arena that were written: ranges in order that do not touch.
+struct Written(Vec<Vec<Range<u64>>>);
+
+impl Written {
+    fn add(&mut self, arena: usize, range: Range<u64>) {
+        let ranges = &mut self.0[arena];
+        let first = ranges.partition_point(|known| known.end < range.start);
+        let past = ranges.partition_point(|known| known.start <= range.end);
+        let joined = match ranges.get(first..past) {
+            Some([one, ..]) if first < past => {
+                one.start.min(range.start)..ranges[past - 1].end.max(range.end)
+            }
+            _ => range,
         };
-        for item in items {
-            read_first[item] |= !written[item];
+        ranges.splice(first..past.max(first), [joined]);
+    }
+
+    fn covers(&self, arena: usize, range: &Range<u64>) -> bool {
+        let ranges = &self.0[arena];
+        let at = ranges.partition_point(|known| known.end < range.end);
+        range.is_empty()
+            || ranges.get(at).is_some_and(|known| known.start <= range.start && range.end <= known.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Written;
+
+    #[test]
+    fn written_bytes_are_kept_as_ranges_that_do_not_touch() {
+        let mut written = Written(vec![Vec::new()]);
+        for range in [8..12, 20..24, 0..4, 4..8, 13..14, 30..30] {
+            written.add(0, range);
         }
+        assert_eq!(written.0[0], [0..12, 13..14, 20..24, 30..30]);
+        assert!(written.covers(0, &(0..12)) && written.covers(0, &(21..23)) && written.covers(0, &(50..50)));
+        assert!(
+            !written.covers(0, &(11..14)) && !written.covers(0, &(19..24)) && !written.covers(0, &(40..41))
+        );
+        written.add(0, 11..25);
+        assert_eq!(written.0[0], [0..25, 30..30]);
     }
 }

@@ -57,6 +57,9 @@ impl Graph {
         let mut operators = BTreeMap::new();
         for node in &self.nodes {
             *operators.entry(node.kind.to_owned()).or_insert(0) += 1;
+            if node.has_fused_clamp() {
+                *operators.entry("Clamp (fused)".to_owned()).or_insert(0) += 1;
+            }
         }
         let constant = |value: &Value| match value.place {
             Place::Constant(bytes) => bytes,

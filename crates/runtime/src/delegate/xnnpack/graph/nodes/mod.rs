@@ -102,6 +102,11 @@ impl Node {
         )
     }
 
+    /// Whether the exporter fused an activation, an operator of its own before, into it.
+    pub(super) fn has_fused_clamp(&self) -> bool {
+        self.range.is_some() && self.kind != "Clamp"
+    }
+
     /// As how many nodes XNNPACK sees it: clamping is one of its own.
     pub(super) fn steps(&self) -> usize {
         1 + usize::from(self.range.is_some() && matches!(self.operation, Operation::Binary(_)))
