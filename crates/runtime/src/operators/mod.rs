@@ -10,6 +10,8 @@ mod flow;
 mod loops;
 mod rules;
 mod signature;
+#[cfg(test)]
+mod tests;
 
 use crate::file::{FileValue, Instruction, MethodFile};
 use call::Call;

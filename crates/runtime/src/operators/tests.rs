@@ -1,0 +1,165 @@
+//! Methods that no exporter writes, and what is said of them.
+
+use super::check_method;
+use crate::file::{Dynamism, FileTensor, FileValue, Instruction, MethodFile, Storage};
+use crate::tensor::DType;
+
+fn tensor(storage: Storage) -> FileValue {
+    FileValue::Tensor(FileTensor {
+        dtype: DType::F32,
+        sizes: vec![4],
+        dim_order: vec![0],
+        dynamism: Dynamism::Static,
+        storage,
+        name: None,
+        bytes: 16,
+    })
+}
+
+fn planned(offset: u64) -> FileValue {
+    tensor(Storage::Planned { arena: 0, offset, initial: None })
+}
+
+fn with(mut value: FileValue, change: impl FnOnce(&mut FileTensor)) -> FileValue {
+    if let FileValue::Tensor(tensor) = &mut value {
+        change(tensor);
+    }
+    value
+}
+
+/// Calls of kernels, with other steps where the name is not that of one.
+fn method(values: Vec<FileValue>, steps: &[(&str, &[usize])]) -> MethodFile {
+    let step = |(at, (name, args)): (usize, &(&str, &[usize]))| match (*name, *args) {
+        ("move", [from, to]) => Instruction::Move { from: *from, to: *to },
+        ("jump", [condition, destination]) => {
+            Instruction::JumpFalse { condition: *condition, destination: *destination }
+        }
+        ("free", [value]) => Instruction::Free { value: *value },
+        (_, args) => Instruction::Kernel { operator: at, args: args.to_vec() },
+    };
+    MethodFile {
+        name: "forward".into(),
+        device: None,
+        values,
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        operators: steps.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        delegates: Vec::new(),
+        instructions: steps.iter().enumerate().map(step).collect(),
+        planned_bytes: vec![64],
+    }
+}
+
+#[track_caller]
+fn refused(method: &MethodFile, why: &str) {
+    let error = check_method(method, &[]).unwrap_err();
+    assert!(error.contains(why), "{error}");
+}
+
+const ABS: &str = "aten::abs.out";
+const VIEW: &str = "executorch_prim::et_view.default";
+
+#[test]
+fn a_call_must_pass_what_the_operator_takes() {
+    let values = || vec![planned(0), planned(16), FileValue::Int(1)];
+    assert_eq!(check_method(&method(values(), &[(ABS, &[0, 1, 1])]), &[]), Ok(()));
+    refused(&method(values(), &[(ABS, &[0, 1])]), "passes 2 values, the operator takes 3");
+    refused(&method(values(), &[(ABS, &[2, 1, 1])]), "`self` is a Int, not a Tensor");
+    refused(&method(values(), &[("aten::sym_numel", &[0, 1])]), "its result is a number");
+}
+
+#[test]
+fn a_constant_is_not_written_by_any_name() {
+    let constant = || tensor(Storage::Constant(0..16));
+    refused(&method(vec![planned(0), constant()], &[(ABS, &[0, 1, 1])]), "constant");
+    let moved = method(vec![planned(0), constant(), planned(16)], &[("move", &[1, 2]), (ABS, &[0, 2, 2])]);
+    refused(&moved, "constant");
+    let viewed = vec![planned(0), constant(), planned(16), FileValue::Int(4), FileValue::IntList(vec![3])];
+    refused(&method(viewed, &[(VIEW, &[1, 4, 2]), (ABS, &[0, 2, 2])]), "constant");
+    let mut given = method(vec![constant()], &[]);
+    given.inputs = vec![0];
+    refused(&given, "input 0 is a constant");
+}
+
+#[test]
+fn a_callers_memory_is_not_written() {
+    let mut method = method(vec![planned(0), tensor(Storage::Caller)], &[(ABS, &[0, 1, 1])]);
+    method.inputs = vec![1];
+    refused(&method, "the caller's own memory");
+}
+
+#[test]
+fn a_tensor_has_memory_before_it_is_used() {
+    refused(&method(vec![tensor(Storage::Caller), planned(0)], &[(ABS, &[0, 1, 1])]), "has no memory");
+    let values = vec![
+        planned(0),
+        planned(16),
+        tensor(Storage::Caller),
+        FileValue::Int(4),
+        FileValue::IntList(vec![3]),
+        FileValue::Bool(false),
+    ];
+    let view: (&str, &[usize]) = (VIEW, &[0, 4, 2]);
+    let used: (&str, &[usize]) = (ABS, &[2, 1, 1]);
+    assert_eq!(check_method(&method(values.clone(), &[view, used]), &[]), Ok(()));
+    refused(&method(values.clone(), &[used, view]), "has no memory");
+    // On one of two ways only.
+    refused(&method(values.clone(), &[("jump", &[5, 2]), view, used]), "has no memory");
+    let mut output = method(values, &[("jump", &[5, 2]), view]);
+    output.outputs = vec![2];
+    refused(&output, "is an output");
+}
+
+#[test]
+fn a_view_is_not_resized() {
+    let bounded = with(tensor(Storage::Caller), |tensor| {
+        tensor.dynamism = Dynamism::Bounded;
+        tensor.sizes = vec![400];
+        tensor.bytes = 1600;
+    });
+    let values = vec![planned(0), bounded, FileValue::Int(4), FileValue::IntList(vec![2])];
+    refused(&method(values, &[(VIEW, &[0, 3, 1]), (ABS, &[0, 1, 1])]), "a view");
+}
+
+#[test]
+fn a_value_does_not_become_one_of_another_kind() {
+    refused(&method(vec![FileValue::Int(1), planned(0)], &[("move", &[0, 1])]), "can't be put in place");
+    let wide = with(planned(0), |tensor| tensor.dtype = DType::F64);
+    refused(&method(vec![wide, planned(32)], &[("move", &[0, 1])]), "f64");
+    refused(&method(vec![planned(0)], &[("free", &[0])]), "frees");
+}
+
+#[test]
+fn indices_are_not_overwritten_while_they_are_used() {
+    let index = |offset| with(planned(offset), |tensor| (tensor.dtype, tensor.bytes) = (DType::I64, 32));
+    let call = |out, index| {
+        let values = vec![planned(0), FileValue::Int(0), index, FileValue::Bool(false), out];
+        method(values, &[("aten::gather.out", &[0, 1, 2, 3, 4, 4])])
+    };
+    assert_eq!(check_method(&call(planned(16), index(32)), &[]), Ok(()));
+    refused(&call(planned(40), index(32)), "overlaps");
+}
+
+#[test]
+fn a_loop_counts_to_a_size() {
+    let values = || {
+        vec![
+            planned(0),
+            FileValue::Int(0),
+            FileValue::Int(1),
+            FileValue::Int(0),
+            FileValue::Bool(false),
+            FileValue::Int(0),
+        ]
+    };
+    let size: (&str, &[usize]) = ("aten::sym_size.int", &[0, 5, 3]);
+    let count: (&str, &[usize]) = ("executorch_prim::add.Scalar", &[1, 2, 1]);
+    let done: (&str, &[usize]) = ("executorch_prim::eq.Scalar", &[1, 3, 4]);
+    let back: (&str, &[usize]) = ("jump", &[4, 1]);
+    assert_eq!(check_method(&method(values(), &[size, count, done, back]), &[]), Ok(()));
+    refused(&method(values(), &[size, done, back]), "may not end");
+    refused(&method(values(), &[("jump", &[4, 0])]), "may not end");
+    let mut still = values();
+    still[2] = FileValue::Int(0);
+    refused(&method(still, &[size, count, done, back]), "may not end");
+}
