@@ -67,6 +67,11 @@ impl ExternalData {
         })
     }
 
+    /// The files.
+    pub(crate) fn files(&self) -> &[DataFile] {
+        &self.files
+    }
+
     /// All names with their data.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.files

@@ -7,7 +7,7 @@ use crate::file::{DataFile, Initial, ProgramFile, Source};
 use crate::load_options::LoadOptions;
 use crate::metadata::MethodMeta;
 use crate::method::Method;
-use crate::preflight::MethodReport;
+use crate::preflight::{self, MethodReport};
 use crate::snapshot;
 use cxx::UniquePtr;
 use std::borrow::Cow;
@@ -163,6 +163,18 @@ impl Program {
         let file = self.file()?;
         let method = file.method(name).ok_or_else(|| self.changed())?;
         Method::load(self, &file, method, options)
+    }
+
+    /// All checks that [`Program::load_method_with`] makes before it allocates anything, as if the program and its data
+    /// files had been opened in `mode`: so a mapped file can tell whether it would fit if it were read.
+    ///
+    /// # Errors
+    /// Those of [`Program::load_method_with`] that come from the files and the demands.
+    pub fn check_method(&self, name: &str, options: &LoadOptions, mode: LoadMode) -> Result<()> {
+        self.method_meta(name)?;
+        let file = self.file()?;
+        let method = file.method(name).ok_or_else(|| self.changed())?;
+        preflight::clear(self, &file, method, options, Some(mode)).map(|_| ())
     }
 
     pub(crate) fn changed(&self) -> Error {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,13 +18,16 @@ Array = NDArray[np.float32]
 
 
 class LoadedMethod:
-    """One method of a program, loaded with the delegates linked into the wheel."""
+    """One method of a program, loaded with the delegates linked into the wheel.
 
-    def __init__(self, pte: bytes, method: str) -> None:
+    ``data`` is the program's ``.ptd`` file, if it has one; the wheel's runtime takes no more.
+    """
+
+    def __init__(self, pte: bytes, method: str, data: Path | None = None) -> None:
         from executorch.runtime import Runtime
 
         try:
-            program = Runtime.get().load_program(pte)
+            program = Runtime.get().load_program(pte, data_path=data)
             loaded = program.load_method(method) if method in program.method_names else None
         except RuntimeError as error:
             raise ExportError(f"ExecuTorch cannot load method {method!r}: {error}") from error

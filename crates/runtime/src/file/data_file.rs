@@ -96,6 +96,11 @@ impl DataFile {
         &all[entry.range.start as usize..entry.range.end as usize]
     }
 
+    /// Bytes of the whole file.
+    pub(crate) fn len(&self) -> u64 {
+        self.inner.source.len()
+    }
+
     /// Whether its pages can be dropped and come back.
     pub(crate) fn is_mapped(&self) -> bool {
         matches!(self.inner.source, Source::Map(_))

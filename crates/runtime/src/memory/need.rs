@@ -1,7 +1,8 @@
 //! What loading a method takes, computed from its file before anything is taken.
 
 use super::resident::Resident;
-use crate::file::{FileTensor, FileValue, Instruction, MethodFile, ProgramFile, Storage};
+use crate::external::ExternalData;
+use crate::file::{DataFile, FileTensor, FileValue, Instruction, MethodFile, ProgramFile, Storage};
 use crate::preflight::{Checked, constants, distinct};
 use crate::program::{LoadMode, Program};
 
@@ -27,7 +28,7 @@ pub struct MemoryNeed {
     pub table_bytes: u64,
     /// Ids of delegates whose payloads do not tell what they will take.
     pub unknown_delegates: Vec<String>,
-    /// Weights that stay in a mapped file, data that delegates ask for by name included: the system can drop their pages
+    /// Weights that stay in mapped files, data that delegates ask for by name included: the system can drop their pages
     /// at any time. Not part of the total.
     pub mapped_bytes: u64,
 }
@@ -38,7 +39,14 @@ const TENSOR_BYTES: u64 = 120;
 const POINTER_BYTES: u64 = 8;
 
 impl MemoryNeed {
-    pub(crate) fn new(program: &Program, file: &ProgramFile, method: &MethodFile, checked: &Checked) -> Self {
+    /// Computes it for the files as they were opened, or for files opened in the mode `as_if`.
+    pub(crate) fn new(
+        program: &Program,
+        file: &ProgramFile,
+        method: &MethodFile,
+        checked: &Checked,
+        as_if: Option<LoadMode>,
+    ) -> Self {
         let in_place =
             |value: &&FileValue| value.as_tensor().is_some_and(|tensor| tensor.storage == Storage::Caller);
         let outputs =
@@ -48,7 +56,8 @@ impl MemoryNeed {
         let mut unknown_delegates: Vec<_> = opaque().map(|(part, _)| part.id.clone()).collect();
         unknown_delegates.dedup();
         let payloads = method.delegates.iter().map(|part| part.payload.end - part.payload.start);
-        let read = match program.load_mode() {
+        let mode = as_if.unwrap_or_else(|| program.load_mode());
+        let read = match mode {
             LoadMode::Mmap => 0,
             LoadMode::Bytes => file.bytes,
             // The segment of constants stays; payloads are read one after the other.
@@ -60,20 +69,25 @@ impl MemoryNeed {
         };
         // Which part asks for which data only the delegates know.
         let named = file.named_data.iter().filter(|_| !method.delegates.is_empty());
-        let named = named.map(|data| data.range.end - data.range.start);
-        let mapped = distinct(constants(method)) + payloads.sum::<u64>() + named.sum::<u64>();
+        let named = distinct(named.map(|data| data.range.clone()).collect());
+        let mapped = distinct(constants(method)) + payloads.sum::<u64>() + named;
+        let data_files = || program.external().into_iter().flat_map(ExternalData::files);
+        let is_mapped =
+            |data: &&DataFile| as_if.map_or_else(|| data.is_mapped(), |mode| mode == LoadMode::Mmap);
+        let data_read = data_files().filter(|data| !is_mapped(data)).map(DataFile::len).sum::<u64>();
+        let data_mapped = data_files().filter(is_mapped).map(DataFile::len).sum::<u64>();
         Self {
             planned_bytes: method.arena_bytes().iter().sum(),
             state_bytes: state(method, checked),
             output_bytes: outputs.filter(in_place).filter_map(FileValue::as_tensor).map(|t| t.bytes).sum(),
-            constant_bytes: read,
+            constant_bytes: read + data_read,
             delegate_bytes: graphs().map(|graph| graph.packed_bytes).sum::<u64>()
                 + opaque().map(|(part, _)| part.payload.end - part.payload.start).sum::<u64>(),
             workspace_bytes: graphs().map(|graph| graph.workspace_bytes).max().unwrap_or(0),
             temporary_bytes: temporary(method),
             table_bytes: tables(method),
             unknown_delegates,
-            mapped_bytes: if program.load_mode() == LoadMode::Mmap { mapped } else { 0 },
+            mapped_bytes: data_mapped + if mode == LoadMode::Mmap { mapped } else { 0 },
         }
     }
 

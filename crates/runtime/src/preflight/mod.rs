@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::file::{FileValue, Instruction, MethodFile, ProgramFile};
 use crate::load_options::LoadOptions;
 use crate::memory::MemoryNeed;
-use crate::program::Program;
+use crate::program::{LoadMode, Program};
 use crate::{operators, registry};
 use named::Named;
 use std::collections::BTreeSet;
@@ -42,19 +42,21 @@ pub(crate) struct Cleared {
     pub(crate) delegates: delegate::Prepared,
 }
 
-/// All checks, in the order in which a person wants to hear of them.
+/// All checks, in the order in which a person wants to hear of them. The need is that of the files as they were opened,
+/// or of files opened in the mode `as_if`.
 pub(crate) fn clear(
     program: &Program,
     file: &ProgramFile,
     method: &MethodFile,
     options: &LoadOptions,
+    as_if: Option<LoadMode>,
 ) -> Result<Cleared> {
     let delegates = delegate::prepare(program, method, &options.delegate_options)?;
     check_requirements(program, file, method)?;
     let checked = check_soundness(program, file, method)?;
     missing_data(method, &checked)?;
     demands::check_coverage(method, &checked, options)?;
-    let need = MemoryNeed::new(program, file, method, &checked);
+    let need = MemoryNeed::new(program, file, method, &checked, as_if);
     demands::check_budget(method, &need, options)?;
     Ok(Cleared { state: checked.state, need, delegates })
 }

@@ -58,7 +58,7 @@ impl MethodReport {
         problems.extend(super::check_requirements(program, &file, method).err());
         problems.extend(super::missing_data(method, &checked).err());
         problems.extend(crate::delegate::require(method).err());
-        let memory = MemoryNeed::new(program, &file, method, &checked);
+        let memory = MemoryNeed::new(program, &file, method, &checked, None);
         Ok(Self {
             delegated: parts(method, &checked),
             portable: coverage::portable(method),

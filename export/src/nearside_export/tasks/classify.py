@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ from nearside_export.architectures.classifier import Classifier
 from nearside_export.data import sets
 from nearside_export.errors import ExportError, UsageError
 from nearside_export.lower import xnnpack
-from nearside_export.manifest import FILE_NAME, Gate, Manifest, Quality, Variant
+from nearside_export.lower.program import LoweredProgram
+from nearside_export.manifest import FILE_NAME, FileRef, Gate, Manifest, Quality, Variant
 from nearside_export.package import SUFFIX, file_ref, staged_folder, write_manifest
 from nearside_export.preprocess import preprocess
 from nearside_export.quantise import none, pt2e_static_int8
@@ -39,14 +41,12 @@ def export_package(
             raise UsageError(f"unknown variant {scheme!r}; known: {', '.join(sorted(SCHEMES))}")
     _refuse_dropping(target, {f"xnnpack-{scheme}" for scheme in schemes})
     with staged_folder(target) as folder:
-        labels = classifier.labels()
-        (folder / LABELS_FILE).write_text("\n".join(labels) + "\n", encoding="utf-8")
         manifest = Manifest(
             name=classifier.name,
             task="classify",
             licence=classifier.licence,
             source=classifier.source,
-            labels=file_ref(folder, LABELS_FILE),
+            labels=write_labels(classifier, folder),
             image=classifier.image,
             output="logits",
             variants=[_export_variant(classifier, s, folder, command) for s in schemes],
@@ -55,10 +55,22 @@ def export_package(
     return manifest
 
 
-def measure_quality(classifier: Classifier, pte: bytes, method: str, gate: Gate) -> Quality:
-    """Compare a program, as ExecuTorch runs it, with eager fp32 on the evaluation pictures."""
+def write_labels(classifier: Classifier, folder: Path) -> FileRef:
+    """Write the labels file into ``folder``."""
+    text = "\n".join(classifier.labels()) + "\n"
+    (folder / LABELS_FILE).write_text(text, encoding="utf-8")
+    return file_ref(folder, LABELS_FILE)
+
+
+def measure_quality(
+    classifier: Classifier, pte: bytes, method: str, gate: Gate, data: Path | None = None
+) -> Quality:
+    """Compare a program, as ExecuTorch runs it, with eager fp32 on the evaluation pictures.
+
+    ``data`` is the program's ``.ptd`` file, if it has one.
+    """
     model = classifier.load()
-    loaded = LoadedMethod(pte, method)
+    loaded = LoadedMethod(pte, method, data)
 
     def eager(batch: quality.Array) -> quality.Array:
         with torch.no_grad():
@@ -80,21 +92,39 @@ def _export_variant(classifier: Classifier, scheme: str, folder: Path, command: 
     torch.manual_seed(0)
     spec = classifier.image
     model = classifier.load()
-    example = torch.from_numpy(_blank(classifier))
+    example = torch.from_numpy(blank(classifier))
     if scheme == "int8":
         pictures = np.concatenate([preprocess(p, spec) for p in sets.calibration()])
         program = pt2e_static_int8.export(model, example, torch.from_numpy(pictures))
     else:
         program = none.export(model, example)
-    lowered = xnnpack.lower(program)
+    return measured_variant(classifier, scheme, name, xnnpack.lower(program), folder, command)
+
+
+def measured_variant(
+    classifier: Classifier,
+    scheme: str,
+    name: str,
+    lowered: LoweredProgram,
+    folder: Path,
+    command: str,
+    external_data: Sequence[FileRef] = (),
+) -> Variant:
+    """Write ``lowered`` to ``folder`` as the variant ``name``, unless it is below its gate.
+
+    ``external_data`` are its ``.ptd`` files, in ``folder`` already; at most one.
+    """
     _say(f"{classifier.name} {name}: measuring quality")
-    measured = measure_quality(classifier, lowered.pte, lowered.method, classifier.gates[scheme])
+    gate = classifier.gates[scheme]
+    data = folder / external_data[0].path if external_data else None
+    measured = measure_quality(classifier, lowered.pte, lowered.method, gate, data)
     quality.check_gate(name, measured)
     file_name = f"{name}.pte"
     (folder / file_name).write_bytes(lowered.pte)
     return Variant(
         name=name,
         program=file_ref(folder, file_name),
+        external_data=list(external_data),
         method=lowered.method,
         executorch=_version("executorch"),
         torch=_version("torch"),
@@ -109,7 +139,8 @@ def _export_variant(classifier: Classifier, scheme: str, folder: Path, command: 
     )
 
 
-def _blank(classifier: Classifier) -> quality.Array:
+def blank(classifier: Classifier) -> quality.Array:
+    """Give zeros in the shape of the input."""
     spec = classifier.image
     shape = (
         (1, 3, spec.height, spec.width)

@@ -80,5 +80,7 @@ def verify(package: Path) -> Iterator[Comparison]:
 
 def _compare(package: Path, variant: Variant, classifier: classify.Classifier) -> Comparison:
     pte = (package / variant.program.path).read_bytes()
-    measured = classify.measure_quality(classifier, pte, variant.method, variant.quality.gate)
+    data = package / variant.external_data[0].path if variant.external_data else None
+    gate = variant.quality.gate
+    measured = classify.measure_quality(classifier, pte, variant.method, gate, data)
     return Comparison(variant.name, variant.quality, measured)
