@@ -62,11 +62,11 @@ pub enum Error {
         /// The variants present.
         available: Vec<String>,
     },
-    /// None of the package's variants can run in this build.
-    #[error("no variant of the package can run here: {}", .reasons.join("; "))]
+    /// None of the package's variants can run here as demanded.
+    #[error("no variant of the package can run here as demanded: {}", list(.reasons))]
     NoRunnableVariant {
-        /// One reason a variant.
-        reasons: Vec<String>,
+        /// One a variant, in their order.
+        reasons: Vec<Refusal>,
     },
     /// Program and manifest do not describe the same model.
     #[error("variant `{variant}` does not fit its manifest: {reason}")]
@@ -131,7 +131,7 @@ impl Error {
             }
             Self::NoSuchVariant { .. } => "use one of the variants listed, or leave the choice open",
             Self::NoRunnableVariant { .. } => {
-                "export a variant for a delegate that this build has, such as XNNPACK"
+                "demand less, or export a variant for a delegate that this build has, such as XNNPACK"
             }
             Self::Mismatch { .. } => "export the package again: its manifest belongs to another program",
             Self::Runtime(error) => error.hint(),
@@ -158,6 +158,21 @@ impl From<nearside_vision::Error> for Error {
     fn from(error: nearside_vision::Error) -> Self {
         Self::Vision(Arc::new(error))
     }
+}
+
+/// Why a variant was passed over.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    /// The variant.
+    pub variant: String,
+    /// The reason.
+    pub error: Error,
+}
+
+fn list(reasons: &[Refusal]) -> String {
+    let reasons: Vec<_> =
+        reasons.iter().map(|Refusal { variant, error }| format!("variant `{variant}`: {error}")).collect();
+    reasons.join("; ")
 }
 
 /// Runs `work`, turning a panic into an error so that it ends neither the thread nor the app.

@@ -14,6 +14,7 @@
 //! ```
 
 mod camera;
+mod choice;
 mod classification;
 mod error;
 mod images;
@@ -27,7 +28,7 @@ pub use camera::{
     Percentiles, Policy,
 };
 pub use classification::Label;
-pub use error::{Error, Result};
+pub use error::{Error, Refusal, Result};
 pub use images::{Classification, Image, ImageTimings, Task};
 pub use model::{Model, ModelInfo, OpenOptions, use_threads};
 pub use nearside_runtime as runtime;

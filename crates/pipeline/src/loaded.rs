@@ -1,10 +1,12 @@
 //! A variant that is loaded and ready: what the inference thread owns.
 
+use crate::choice;
 use crate::classification::{Label, rank};
 use crate::error::{Error, Result};
-use crate::package::manifest::Output;
-use crate::package::{Package, manifest};
-use nearside_runtime::{DType, LoadMode, Method, Program, TensorMeta, TensorRef};
+use crate::package::Package;
+use crate::package::manifest::{Output, Variant};
+use nearside_runtime::memory::MemoryNeed;
+use nearside_runtime::{DType, LoadMode, LoadOptions, Method, MethodMeta, TensorMeta, TensorRef, ValueMeta};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,24 +18,38 @@ pub(crate) struct Loaded {
     names: Arc<[Arc<str>]>,
     output: Output,
     pub(crate) variant: String,
+    pub(crate) facts: Facts,
     pub(crate) load: Duration,
 }
 
+/// What the program says of the method.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub(crate) delegates: Vec<String>,
+    /// Operators on portable kernels, sorted.
+    pub(crate) operators: Vec<String>,
+    /// `None` if a delegate does not tell what is in it.
+    pub(crate) coverage: Option<f64>,
+    pub(crate) memory: MemoryNeed,
+}
+
 impl Loaded {
-    /// Loads `wanted`, or the first variant of the package that can run here.
-    pub(crate) fn open(package: &Package, wanted: Option<&str>, mode: LoadMode) -> Result<Self> {
+    /// Loads `wanted`, or the first variant of the package that can run here and meets the demands.
+    pub(crate) fn open(
+        package: &Package,
+        wanted: Option<&str>,
+        demands: &LoadOptions,
+        mode: LoadMode,
+    ) -> Result<Self> {
         let started = Instant::now();
-        let variant = package.choose(wanted)?;
-        let program = Program::open(package.program(variant)?, mode)?;
-        let method = program.load_method(&variant.method)?;
-        let manifest = package.manifest();
+        let (variant, method) = choice::load(package, wanted, demands, mode)?;
         let input_sizes = package.input_sizes();
-        check_method(&method, variant, &input_sizes, package.labels().len())?;
         let mut loaded = Self {
+            facts: Facts::new(&method)?,
             method,
             input_sizes,
             names: Arc::clone(package.labels()),
-            output: manifest.output,
+            output: package.manifest().output,
             variant: variant.name.clone(),
             load: Duration::ZERO,
         };
@@ -58,22 +74,35 @@ impl Loaded {
         rank(outputs.tensor(0)?.as_slice()?, &self.names, self.output, top, labels)?;
         Ok(took)
     }
+}
 
-    pub(crate) fn planned_bytes(&self) -> u64 {
-        self.method.meta().planned_bytes.iter().sum()
+impl Facts {
+    fn new(method: &Method) -> Result<Self> {
+        let meta = method.meta();
+        let report = method.program().report(&meta.name)?;
+        Ok(Self {
+            delegates: meta.delegates.clone(),
+            coverage: report.coverage.share(),
+            operators: report.portable.into_keys().collect(),
+            memory: report.memory,
+        })
     }
 }
 
-/// Compares what the program takes and gives with what the manifest promises.
-fn check_method(
-    method: &Method,
-    variant: &manifest::Variant,
-    input_sizes: &[i32],
-    classes: usize,
-) -> Result<()> {
+/// Compares what the program takes, gives and needs with what the manifest promises.
+pub(crate) fn check_method(meta: &MethodMeta, variant: &Variant, package: &Package) -> Result<()> {
+    let input_sizes = package.input_sizes();
+    let classes = package.labels().len();
     let differs = |reason: String| Err(Error::Mismatch { variant: variant.name.clone(), reason });
-    let meta = method.meta();
-    let one_f32 = |values: &[nearside_runtime::ValueMeta]| match values {
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    let (found, promised) = (sorted(meta.delegates.clone()), sorted(variant.delegates.clone()));
+    if found != promised {
+        return differs(format!("the program runs in {found:?}, the manifest says {promised:?}"));
+    }
+    let one_f32 = |values: &[ValueMeta]| match values {
         [value] => value.as_tensor().filter(|tensor| tensor.dtype == DType::F32).cloned(),
         _ => None,
     };

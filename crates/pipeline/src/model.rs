@@ -7,7 +7,8 @@ use crate::loaded::Loaded;
 use crate::package::Package;
 use crate::package::manifest::Task as Duty;
 use crossbeam_channel::bounded;
-use nearside_runtime::{LoadMode, set_thread_count, thread_count};
+use nearside_runtime::memory::MemoryNeed;
+use nearside_runtime::{LoadMode, LoadOptions, set_thread_count, thread_count};
 use nearside_vision::{Frame, FrameBuffer, ImageSpec, Photo};
 use std::fmt;
 use std::num::NonZero;
@@ -19,13 +20,44 @@ use std::time::Duration;
 /// How a model is opened.
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
-    /// The variant to load; the first that can run here if unset.
+    /// The variant to load; the first that can run here and meets the demands if unset.
     pub variant: Option<String>,
     /// Threads for kernels, for the whole process: it can only change while no model is open. If unset, one a performance
     /// core, but one core at least is left to the app.
     pub threads: Option<usize>,
-    /// How the program's file is brought into memory.
+    /// How the program's files are brought into memory.
     pub load_mode: LoadMode,
+    /// The least share of operator calls that must run in delegates, 0 to 1, compared with [`ModelInfo::coverage`] as
+    /// the program tells it. A program whose delegates do not tell meets no demand above 0, unless nothing is left on
+    /// portable kernels.
+    pub min_coverage: Option<f64>,
+    /// Ids of the delegates that the model may use. It must use one of them, and no other.
+    pub delegates: Option<Vec<String>>,
+    /// The most memory that this model may take, bytes: [`MemoryNeed::total_bytes`] of its method, whatever else the
+    /// process holds. Mapped files do not count.
+    pub memory_budget_bytes: Option<u64>,
+}
+
+impl OpenOptions {
+    /// What is demanded of a method before it is loaded.
+    fn demands(&self) -> Result<LoadOptions> {
+        let invalid = |what: String| Err(Error::InvalidArgument(what));
+        if let Some(share) = self.min_coverage.filter(|share| !(0.0..=1.0).contains(share)) {
+            return invalid(format!("a coverage of {share} was demanded; give 0 to 1"));
+        }
+        if self.delegates.as_ref().is_some_and(Vec::is_empty) {
+            return invalid("no delegate was allowed; name at least one, or leave the choice open".into());
+        }
+        if self.memory_budget_bytes == Some(0) {
+            return invalid("a memory budget of 0 bytes was given; give more, or leave it out".into());
+        }
+        Ok(LoadOptions {
+            min_coverage: self.min_coverage,
+            delegates: self.delegates.clone(),
+            memory_budget_bytes: self.memory_budget_bytes,
+            ..LoadOptions::default()
+        })
+    }
 }
 
 /// What is known of an opened model.
@@ -47,7 +79,8 @@ pub struct ModelInfo {
     pub delegates: Vec<String>,
     /// Operators left on portable kernels.
     pub operators: Vec<String>,
-    /// Operator calls inside delegates / all calls, as counted at export.
+    /// Operator calls inside delegates / all calls, 0 to 1: as counted in the program, or at export where a delegate does
+    /// not tell what is in it.
     pub coverage: f64,
     /// Width of the input, pixels.
     pub input_width: u32,
@@ -55,10 +88,11 @@ pub struct ModelInfo {
     pub input_height: u32,
     /// Number of labels.
     pub classes: usize,
-    /// Bytes of the program's file.
+    /// Bytes of the program's file, without data files.
     pub program_bytes: u64,
-    /// Bytes of the planned arenas.
-    pub planned_bytes: u64,
+    /// What it takes of memory, computed from its files. [`resident`](nearside_runtime::memory::resident) tells what the
+    /// whole process holds.
+    pub memory: MemoryNeed,
     /// Threads that kernels use.
     pub threads: usize,
     /// From the verified package to the first finished run.
@@ -83,16 +117,21 @@ impl Model {
     /// Opens the package at `path`, checks it, loads a variant and runs it once. Blocks for as long as that takes.
     ///
     /// # Errors
-    /// Those of [`Package::open`]; [`Error::NoSuchVariant`], [`Error::NoRunnableVariant`], [`Error::Mismatch`], and
-    /// what the runtime reports.
+    /// [`Error::InvalidArgument`] for options out of range; those of [`Package::open`] and [`Package::open_program`];
+    /// [`Error::NoSuchVariant`], [`Error::Mismatch`]; [`Error::NoRunnableVariant`] if each of several variants was
+    /// refused, or what the runtime reports of the only one, or the one named: among them
+    /// [`CoverageTooLow`](nearside_runtime::Error::CoverageTooLow),
+    /// [`DelegatesNotAllowed`](nearside_runtime::Error::DelegatesNotAllowed) and
+    /// [`OverBudget`](nearside_runtime::Error::OverBudget), before anything large is allocated.
     pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
+        let demands = options.demands()?;
         let package = Package::open(path)?;
         use_threads(options.threads)?;
         let image_spec = *package.image_spec();
         let (links, info, inference) = inference::start(
             {
                 let package = package.clone();
-                move || Loaded::open(&package, options.variant.as_deref(), options.load_mode)
+                move || Loaded::open(&package, options.variant.as_deref(), &demands, options.load_mode)
             },
             move |loaded| info(&package, loaded),
         )?;
@@ -231,14 +270,14 @@ fn info(package: &Package, loaded: &Loaded) -> Result<ModelInfo> {
         source: manifest.source.clone(),
         variant: variant.name.clone(),
         quantisation: variant.quantisation.clone(),
-        delegates: variant.delegates.clone(),
-        operators: variant.operators.clone(),
-        coverage: variant.coverage,
+        delegates: loaded.facts.delegates.clone(),
+        operators: loaded.facts.operators.clone(),
+        coverage: loaded.facts.coverage.unwrap_or(variant.coverage),
         input_width: manifest.image.width,
         input_height: manifest.image.height,
         classes: package.labels().len(),
         program_bytes: variant.program.bytes,
-        planned_bytes: loaded.planned_bytes(),
+        memory: loaded.facts.memory.clone(),
         threads: thread_count(),
         load: loaded.load,
     })

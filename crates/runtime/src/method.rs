@@ -54,7 +54,7 @@ impl Method {
         options: &LoadOptions,
     ) -> Result<Self> {
         let meta = MethodMeta::new(method);
-        let Cleared { state, need, delegates } = preflight::clear(program, file, method, options, None)?;
+        let Cleared { state, need, delegates } = preflight::clear(program, file, method, options)?;
         let opened = program.ffi()?;
         let arena = |bytes: u64| {
             let arena = usize::try_from(bytes).ok().and_then(Arena::new);

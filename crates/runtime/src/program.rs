@@ -1,6 +1,7 @@
 //! A `.pte` file, opened and checked.
 
 use crate::bridge::ffi;
+use crate::delegate;
 use crate::error::{Code, Error, Result};
 use crate::external::ExternalData;
 use crate::file::{DataFile, Initial, ProgramFile, Source};
@@ -165,8 +166,9 @@ impl Program {
         Method::load(self, &file, method, options)
     }
 
-    /// All checks that [`Program::load_method_with`] makes before it allocates anything, as if the program and its data
-    /// files had been opened in `mode`: so a mapped file can tell whether it would fit if it were read.
+    /// All checks that [`Program::load_method_with`] makes before it allocates anything, but for those of delegates'
+    /// options. It is as if the program and its data files had been opened in `mode`: a mapped file can tell whether it
+    /// would fit if it were read.
     ///
     /// # Errors
     /// Those of [`Program::load_method_with`] that come from the files and the demands.
@@ -174,7 +176,8 @@ impl Program {
         self.method_meta(name)?;
         let file = self.file()?;
         let method = file.method(name).ok_or_else(|| self.changed())?;
-        preflight::clear(self, &file, method, options, Some(mode)).map(|_| ())
+        delegate::require(method)?;
+        preflight::check(self, &file, method, options, Some(mode)).map(|_| ())
     }
 
     pub(crate) fn changed(&self) -> Error {

@@ -45,7 +45,7 @@ fn inspect_package(args: &InspectArgs) -> Result<()> {
     let package = Package::open(&args.path)?;
     let mut programs = Vec::new();
     for variant in &package.manifest().variants {
-        let program = Program::open(package.program(variant)?, LoadMode::Mmap)?;
+        let program = package.open_program(variant, LoadMode::Mmap)?;
         programs.push(ProgramDocument::new(&program, Some(variant.name.clone()))?);
     }
     let document = PackageDocument { manifest: package.manifest(), programs };

@@ -38,6 +38,21 @@ pub(super) fn read_text(path: &Path) -> Result<String> {
 
 /// The path of `entry` below `root`, after its size and hash have been checked.
 pub(super) fn verified(root: &Path, manifest_path: &Path, entry: &FileEntry) -> Result<PathBuf> {
+    let (path, file) = open_sized(root, manifest_path, entry)?;
+    let failed = |source| Error::Read { path: path.clone(), source: Arc::new(source) };
+    let found = sha256(file.take(entry.bytes)).map_err(failed)?;
+    if !found.eq_ignore_ascii_case(&entry.sha256) {
+        return Err(Error::FileHash { path, expected: entry.sha256.clone(), found });
+    }
+    Ok(path)
+}
+
+/// The path of `entry` below `root`, after its size has been checked.
+pub(super) fn sized(root: &Path, manifest_path: &Path, entry: &FileEntry) -> Result<PathBuf> {
+    Ok(open_sized(root, manifest_path, entry)?.0)
+}
+
+fn open_sized(root: &Path, manifest_path: &Path, entry: &FileEntry) -> Result<(PathBuf, File)> {
     let relative = Path::new(&entry.path);
     let safe =
         !entry.path.is_empty() && relative.components().all(|part| matches!(part, Component::Normal(_)));
@@ -56,11 +71,7 @@ pub(super) fn verified(root: &Path, manifest_path: &Path, entry: &FileEntry) -> 
     if found != entry.bytes {
         return Err(Error::FileSize { path, expected: entry.bytes, found });
     }
-    let found = sha256(file.take(entry.bytes)).map_err(failed)?;
-    if !found.eq_ignore_ascii_case(&entry.sha256) {
-        return Err(Error::FileHash { path, expected: entry.sha256.clone(), found });
-    }
-    Ok(path)
+    Ok((path, file))
 }
 
 fn sha256(mut file: impl Read) -> std::io::Result<String> {

@@ -6,15 +6,17 @@ mod labels;
 pub mod manifest;
 
 use crate::error::{Error, Result};
-use manifest::{Manifest, SCHEMA_VERSION, Variant};
-use nearside_runtime::delegate::{Availability, availability};
+use manifest::{FileEntry, Manifest, SCHEMA_VERSION, Variant};
+use nearside_runtime::file::DataFile;
+use nearside_runtime::{LoadMode, Program};
 use nearside_vision::ImageSpec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const MANIFEST: &str = "manifest.json";
 
-/// An opened package. Its manifest and labels have been checked, its programs not yet: see [`Package::program`].
+/// An opened package. Its manifest and labels have been checked, its programs not yet: see
+/// [`Package::open_program`].
 #[derive(Debug, Clone)]
 pub struct Package {
     root: PathBuf,
@@ -87,27 +89,37 @@ impl Package {
         })
     }
 
-    /// The variant called `wanted`, or the first whose delegates can run here.
+    /// Opens a variant's program with its data files, after the size and hash of each have been checked.
     ///
     /// # Errors
-    /// [`Error::NoSuchVariant`], [`Error::NoRunnableVariant`].
-    pub fn choose(&self, wanted: Option<&str>) -> Result<&Variant> {
-        match wanted {
-            Some(name) => self.variant(name),
-            None => first_runnable(&self.manifest),
-        }
+    /// [`Error::Read`], [`Error::Manifest`] for an unsafe path, [`Error::FileSize`], [`Error::FileHash`];
+    /// [`Error::Runtime`] if a file is not what its name says.
+    pub fn open_program(&self, variant: &Variant, mode: LoadMode) -> Result<Program> {
+        self.open_files(variant, mode, files::verified)
     }
 
-    /// The path of a variant's program, after its size and hash have been checked.
-    ///
-    /// # Errors
-    /// [`Error::Read`], [`Error::Manifest`] for an unsafe path, [`Error::FileSize`], [`Error::FileHash`].
-    pub fn program(&self, variant: &Variant) -> Result<PathBuf> {
+    /// As [`Package::open_program`], mapped and without reading the files whole: only their sizes are checked. For what
+    /// may turn out not to be wanted.
+    pub(crate) fn look_at(&self, variant: &Variant) -> Result<Program> {
+        self.open_files(variant, LoadMode::Mmap, files::sized)
+    }
+
+    fn open_files(
+        &self,
+        variant: &Variant,
+        mode: LoadMode,
+        checked: impl Fn(&Path, &Path, &FileEntry) -> Result<PathBuf>,
+    ) -> Result<Program> {
         let manifest_path = self.root.join(MANIFEST);
-        for data in &variant.external_data {
-            files::verified(&self.root, &manifest_path, data)?;
+        let checked = |entry| checked(&self.root, &manifest_path, entry);
+        let program = checked(&variant.program)?;
+        let data = variant.external_data.iter().map(checked).collect::<Result<Vec<_>>>()?;
+        let program = Program::open(program, mode)?;
+        if data.is_empty() {
+            return Ok(program);
         }
-        files::verified(&self.root, &manifest_path, &variant.program)
+        let data = data.into_iter().map(|path| DataFile::open(path, mode));
+        Ok(program.with_data(&data.collect::<nearside_runtime::Result<Vec<_>>>()?)?)
     }
 }
 
@@ -144,24 +156,4 @@ fn check_variants(manifest: &Manifest) -> std::result::Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn first_runnable(manifest: &Manifest) -> Result<&Variant> {
-    let mut reasons = Vec::new();
-    for variant in &manifest.variants {
-        let missing = variant.delegates.iter().find_map(|delegate| match availability(delegate) {
-            Availability::Available => None,
-            Availability::NotLinked => Some(format!("{delegate}, which is not part of this build")),
-            Availability::Unavailable { reason } => {
-                Some(format!("{delegate}, which can't run here: {reason}"))
-            }
-        });
-        match missing {
-            None => return Ok(variant),
-            Some(delegate) => {
-                reasons.push(format!("variant `{}` needs the delegate {delegate}", variant.name));
-            }
-        }
-    }
-    Err(Error::NoRunnableVariant { reasons })
 }

@@ -42,23 +42,34 @@ pub(crate) struct Cleared {
     pub(crate) delegates: delegate::Prepared,
 }
 
-/// All checks, in the order in which a person wants to hear of them. The need is that of the files as they were opened,
-/// or of files opened in the mode `as_if`.
+/// All checks, in the order in which a person wants to hear of them.
 pub(crate) fn clear(
     program: &Program,
     file: &ProgramFile,
     method: &MethodFile,
     options: &LoadOptions,
-    as_if: Option<LoadMode>,
 ) -> Result<Cleared> {
     let delegates = delegate::prepare(program, method, &options.delegate_options)?;
+    let (state, need) = check(program, file, method, options, None)?;
+    Ok(Cleared { state, need, delegates })
+}
+
+/// All checks but for the delegates'. The need is that of the files as they were opened, or of files opened in the mode
+/// `as_if`.
+pub(crate) fn check(
+    program: &Program,
+    file: &ProgramFile,
+    method: &MethodFile,
+    options: &LoadOptions,
+    as_if: Option<LoadMode>,
+) -> Result<(Vec<StateBuffer>, MemoryNeed)> {
     check_requirements(program, file, method)?;
     let checked = check_soundness(program, file, method)?;
     missing_data(method, &checked)?;
     demands::check_coverage(method, &checked, options)?;
     let need = MemoryNeed::new(program, file, method, &checked, as_if);
     demands::check_budget(method, &need, options)?;
-    Ok(Cleared { state: checked.state, need, delegates })
+    Ok((checked.state, need))
 }
 
 /// Checks that the file's description of `method` is sound: whatever is wrong with it, loading and running it would
