@@ -1,6 +1,5 @@
 //! A variant that is loaded and ready: what the inference thread owns.
 
-use crate::choice;
 use crate::classification::{Label, rank};
 use crate::error::{Error, Result};
 use crate::package::Package;
@@ -42,7 +41,7 @@ impl Loaded {
         mode: LoadMode,
     ) -> Result<Self> {
         let started = Instant::now();
-        let (variant, method) = choice::load(package, wanted, demands, mode)?;
+        let (variant, method) = package.load_method(wanted, demands, mode)?;
         let input_sizes = package.input_sizes();
         let mut loaded = Self {
             facts: Facts::new(&method)?,

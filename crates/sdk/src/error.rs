@@ -1,10 +1,11 @@
 //! The errors that Kotlin and Swift see: a coarse kind, what happened and what to do.
 
 use std::fmt::Display;
+use std::mem::{Discriminant, discriminant};
 
-use nearside_pipeline::Error as PipelineError;
 use nearside_pipeline::runtime::{Code, Error as RuntimeError};
 use nearside_pipeline::vision::Error as VisionError;
+use nearside_pipeline::{Error as PipelineError, Refusal};
 
 /// The crate's result.
 pub type Result<T> = std::result::Result<T, NearsideError>;
@@ -31,7 +32,8 @@ pub enum NearsideError {
         /// What to do.
         hint: String,
     },
-    /// A delegate that the model needs is not linked, or can't run on this device.
+    /// A delegate that the model needs is not linked or can't run on this device, or too little of the model runs in
+    /// delegates.
     #[error("{detail}; {hint}")]
     BackendUnavailable {
         /// What is wrong.
@@ -39,7 +41,7 @@ pub enum NearsideError {
         /// What to do.
         hint: String,
     },
-    /// Memory ran out.
+    /// Memory ran out, or the model takes more than it may.
     #[error("{detail}; {hint}")]
     OutOfMemory {
         /// What is wrong.
@@ -144,14 +146,26 @@ fn kind(error: &PipelineError) -> Kind {
         | PipelineError::FileHash { .. }
         | PipelineError::Mismatch { .. }
         | PipelineError::NotFinite { .. } => INVALID_MODEL,
-        PipelineError::NoRunnableVariant { .. } => BACKEND_UNAVAILABLE,
+        PipelineError::NoRunnableVariant { reasons } => kind_of_all(reasons),
         PipelineError::NoSuchVariant { .. } | PipelineError::InvalidArgument(_) => INVALID_INPUT,
         PipelineError::Runtime(error) => runtime_kind(error),
         PipelineError::Vision(error) => vision_kind(error),
         PipelineError::Cancelled => CANCELLED,
         PipelineError::Closed(_) => CLOSED,
         PipelineError::Thread { .. } => OUT_OF_MEMORY,
+        PipelineError::Internal { .. } => INTERNAL,
+        // What is new in the pipeline must be given a kind: a test sees to it.
         _ => INTERNAL,
+    }
+}
+
+/// The kind that all reasons are of; where they differ, some variant lacked its delegate or was not allowed to go without.
+fn kind_of_all(reasons: &[Refusal]) -> Kind {
+    let mut kinds = reasons.iter().map(|reason| discriminant(&reason.error.clone().into()));
+    let first: Option<Discriminant<NearsideError>> = kinds.next();
+    match reasons.first() {
+        Some(reason) if kinds.all(|kind| Some(kind) == first) => kind(&reason.error),
+        _ => BACKEND_UNAVAILABLE,
     }
 }
 
@@ -159,32 +173,68 @@ fn runtime_kind(error: &RuntimeError) -> Kind {
     match error {
         RuntimeError::Read { .. }
         | RuntimeError::NotAProgram { .. }
+        | RuntimeError::NotDataFile { .. }
+        | RuntimeError::Damaged { .. }
         | RuntimeError::Truncated { .. }
-        | RuntimeError::NoSuchMethod { .. } => INVALID_MODEL,
-        RuntimeError::DelegateMissing { .. } | RuntimeError::DelegateUnavailable { .. } => {
-            BACKEND_UNAVAILABLE
-        }
-        RuntimeError::OutOfMemory { .. } => OUT_OF_MEMORY,
+        | RuntimeError::NoSuchMethod { .. }
+        | RuntimeError::ExternalDataMissing { .. }
+        | RuntimeError::ExternalDataMismatch { .. }
+        | RuntimeError::DuplicateData { .. }
+        // What broke the run off was the model's program.
+        | RuntimeError::Poisoned { .. } => INVALID_MODEL,
+        RuntimeError::OperatorsMissing { .. } | RuntimeError::DelegateOptionNotTaken { .. } => INCOMPATIBLE,
+        RuntimeError::DelegateMissing { .. }
+        | RuntimeError::DelegateUnavailable { .. }
+        | RuntimeError::CoverageTooLow { .. }
+        | RuntimeError::DelegatesNotAllowed { .. } => BACKEND_UNAVAILABLE,
+        RuntimeError::OutOfMemory { .. } | RuntimeError::OverBudget { .. } => OUT_OF_MEMORY,
         RuntimeError::ThreadCount { .. }
         | RuntimeError::ThreadsInUse { .. }
         | RuntimeError::UnknownDelegate { .. }
         | RuntimeError::UnknownDelegateOption { .. }
         | RuntimeError::DelegateOptionValue { .. }
-        | RuntimeError::DelegateOptionRefused { .. } => INVALID_INPUT,
-        RuntimeError::ExecuTorch { code, .. } => match code {
-            Code::MemoryAllocationFailed | Code::OutOfResources | Code::DelegateMemoryAllocationFailed => {
-                OUT_OF_MEMORY
-            }
-            Code::InvalidProgram | Code::InvalidExternalData | Code::AccessFailed | Code::Aborted => {
-                INVALID_MODEL
-            }
-            Code::NotSupported
-            | Code::NotImplemented
-            | Code::OperatorMissing
-            | Code::DelegateInvalidCompatibility => INCOMPATIBLE,
-            Code::NotFound => BACKEND_UNAVAILABLE,
-            _ => INTERNAL,
-        },
+        | RuntimeError::DelegateOptionRefused { .. }
+        | RuntimeError::Write { .. }
+        | RuntimeError::SnapshotMismatch { .. }
+        | RuntimeError::SnapshotDamaged { .. } => INVALID_INPUT,
+        RuntimeError::ExecuTorch { code, .. } => code_kind(*code),
+        // The pipeline gives methods what their metadata asks for.
+        RuntimeError::InputCount { .. }
+        | RuntimeError::InputType { .. }
+        | RuntimeError::InputShape { .. }
+        | RuntimeError::TensorLength { .. }
+        | RuntimeError::NoSuchOutput { .. }
+        | RuntimeError::OutputType { .. }
+        | RuntimeError::NotProfiling { .. } => INTERNAL,
+        // What is new in the runtime must be given a kind: a test sees to it.
+        _ => INTERNAL,
+    }
+}
+
+fn code_kind(code: Code) -> Kind {
+    match code {
+        Code::MemoryAllocationFailed | Code::OutOfResources | Code::DelegateMemoryAllocationFailed => {
+            OUT_OF_MEMORY
+        }
+        Code::InvalidProgram | Code::InvalidExternalData | Code::AccessFailed | Code::Aborted => {
+            INVALID_MODEL
+        }
+        Code::NotSupported
+        | Code::NotImplemented
+        | Code::OperatorMissing
+        | Code::DelegateInvalidCompatibility => INCOMPATIBLE,
+        Code::NotFound => BACKEND_UNAVAILABLE,
+        Code::Internal
+        | Code::InvalidState
+        | Code::EndOfMethod
+        | Code::AlreadyLoaded
+        | Code::InvalidArgument
+        | Code::InvalidType
+        | Code::RegistrationExceedingMaxKernels
+        | Code::RegistrationAlreadyRegistered
+        | Code::DelegateInvalidHandle
+        | Code::Unknown(_) => INTERNAL,
+        // As above.
         _ => INTERNAL,
     }
 }
@@ -228,5 +278,73 @@ mod tests {
         assert!(matches!(NearsideError::from(spec), NearsideError::InvalidModel { .. }));
         let frame = VisionError::EmptyFrame { width: 0, height: 4 };
         assert!(matches!(NearsideError::from(frame), NearsideError::InvalidInput { .. }));
+    }
+
+    /// The variants of an enumeration in `source`.
+    fn variants<'s>(source: &'s str, name: &str) -> Vec<&'s str> {
+        let body =
+            source.split_once(&format!("pub enum {name} {{\n")).unwrap().1.split_once("\n}\n").unwrap().0;
+        let name = |line: &'s str| {
+            let line = line.strip_prefix("    ")?;
+            let end = line.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(line.len());
+            line.starts_with(|c: char| c.is_ascii_uppercase()).then(|| &line[..end])
+        };
+        body.lines().filter_map(name).collect()
+    }
+
+    #[test]
+    fn every_error_of_the_layers_below_is_given_a_kind_on_purpose() {
+        let here = include_str!("error.rs").split_once("#[cfg(test)]").unwrap().0;
+        let runtime = include_str!("../../runtime/src/error.rs");
+        let pipeline = include_str!("../../pipeline/src/error.rs");
+        for (source, name, alias, at_least) in [
+            (runtime, "Error", "RuntimeError", 30),
+            (runtime, "Code", "Code", 20),
+            (pipeline, "Error", "PipelineError", 14),
+        ] {
+            let all = variants(source, name);
+            assert!(all.len() >= at_least, "{alias}: only {all:?} was found");
+            let is_named = |variant: &&str| {
+                let named = format!("{alias}::{variant}");
+                here.match_indices(&named)
+                    .any(|(at, _)| !here[at + named.len()..].starts_with(|c: char| c.is_ascii_alphanumeric()))
+            };
+            let forgotten: Vec<_> = all.into_iter().filter(|variant| !is_named(variant)).collect();
+            assert!(forgotten.is_empty(), "{alias}: {forgotten:?} would be Internal");
+        }
+    }
+
+    fn too_low() -> PipelineError {
+        PipelineError::from(RuntimeError::CoverageTooLow {
+            method: "forward".into(),
+            coverage: Some(0.5),
+            demanded: 1.0,
+            portable: vec![("aten::mean.out".into(), 2)],
+        })
+    }
+
+    fn over_budget() -> PipelineError {
+        PipelineError::from(RuntimeError::OverBudget {
+            method: "forward".into(),
+            need: Box::default(),
+            budget_bytes: 1,
+        })
+    }
+
+    #[test]
+    fn what_is_demanded_in_vain_has_a_kind_of_its_own() {
+        let NearsideError::BackendUnavailable { detail, .. } = too_low().into() else { panic!() };
+        assert!(detail.contains("aten::mean.out (2)"), "{detail}");
+        assert!(matches!(over_budget().into(), NearsideError::OutOfMemory { .. }));
+    }
+
+    #[test]
+    fn variants_that_were_refused_for_one_kind_of_reason_give_that_kind() {
+        let none = |errors: [PipelineError; 2]| {
+            let reasons = errors.map(|error| Refusal { variant: "fp32".into(), error }).into();
+            NearsideError::from(PipelineError::NoRunnableVariant { reasons })
+        };
+        assert!(matches!(none([over_budget(), over_budget()]), NearsideError::OutOfMemory { .. }));
+        assert!(matches!(none([over_budget(), too_low()]), NearsideError::BackendUnavailable { .. }));
     }
 }

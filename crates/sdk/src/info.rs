@@ -2,6 +2,7 @@
 
 use nearside_pipeline as pipeline;
 
+use crate::MemoryInfo;
 use crate::classification::{count, milliseconds};
 
 /// What is known of an opened model.
@@ -21,7 +22,8 @@ pub struct ModelInfo {
     pub delegates: Vec<String>,
     /// Operators left on portable kernels.
     pub operators: Vec<String>,
-    /// Operator calls inside delegates / all calls, as counted at export.
+    /// Operator calls inside delegates / all calls, 0 to 1: as counted in the program, or at export where a delegate
+    /// does not tell what is in it.
     pub coverage: f64,
     /// Width of the input in pixels.
     pub input_width: i32,
@@ -29,10 +31,10 @@ pub struct ModelInfo {
     pub input_height: i32,
     /// Number of labels.
     pub classes: i32,
-    /// Bytes of the program's file.
+    /// Bytes of the program's file, without data files.
     pub program_bytes: i64,
-    /// Bytes of the planned arenas.
-    pub planned_bytes: i64,
+    /// What it takes of memory.
+    pub memory: MemoryInfo,
     /// Threads that kernels use.
     pub threads: i32,
     /// Milliseconds from the verified package to the first finished run.
@@ -54,7 +56,7 @@ impl From<&pipeline::ModelInfo> for ModelInfo {
             input_height: count(info.input_height),
             classes: count(info.classes),
             program_bytes: count(info.program_bytes),
-            planned_bytes: count(info.planned_bytes),
+            memory: (&info.memory).into(),
             threads: count(info.threads),
             load_ms: milliseconds(info.load),
         }

@@ -15,6 +15,7 @@ mod classification;
 mod error;
 mod frame;
 mod info;
+mod memory;
 mod model;
 mod photo;
 mod stats;
@@ -25,6 +26,7 @@ pub use classification::{Classification, FrameClassification, FrameTimings, Imag
 pub use error::{NearsideError, Result};
 pub use frame::{FrameMetadata, PackedFormat, PlaneLayout, Rect, Rotation, YuvLayout, YuvMatrix, YuvRange};
 pub use info::ModelInfo;
+pub use memory::{MemoryInfo, ResidentMemory, resident_memory};
 pub use model::{Model, OpenOptions, open_model};
 pub use photo::{Photo, decode_photo, open_photo};
 pub use stats::{CameraStats, Latency, Percentiles};

@@ -11,11 +11,19 @@ use crate::{Cancellation, Classification, ModelInfo, NearsideError, Photo, Resul
 /// How a model is opened.
 #[derive(Clone, Debug, Default, uniffi::Record)]
 pub struct OpenOptions {
-    /// The variant to load; the first that can run here if unset.
+    /// The variant to load; the first that can run here and meets the demands if unset.
     pub variant: Option<String>,
     /// Threads for kernels, for the whole process: can only change while no model is open. If unset, one a
     /// performance core, but one core at least is left to the app.
     pub threads: Option<i32>,
+    /// The least share of operator calls that must run in delegates, 0 to 1. A program whose delegates do not tell what
+    /// is in them meets no demand above 0, unless nothing is left on portable kernels.
+    pub min_coverage: Option<f64>,
+    /// Ids of the delegates that the model may use, such as `XnnpackBackend`. It must use one of them, and no other.
+    pub delegates: Option<Vec<String>>,
+    /// The most memory that this model may take, in bytes: the total of its [`MemoryInfo`](crate::MemoryInfo), whatever
+    /// else the process holds.
+    pub memory_budget_bytes: Option<i64>,
 }
 
 /// An opened model package with its inference thread.
@@ -32,9 +40,9 @@ pub struct Model {
 ///
 /// # Errors
 /// [`NearsideError::InvalidModel`] if the package is not there, damaged or no package;
-/// [`NearsideError::Incompatible`] or [`NearsideError::BackendUnavailable`] if it can't run in this build;
-/// [`NearsideError::OutOfMemory`]; [`NearsideError::InvalidInput`] for options that can't be met;
-/// [`NearsideError::Cancelled`].
+/// [`NearsideError::Incompatible`] or [`NearsideError::BackendUnavailable`] if it can't run in this build, or not in
+/// delegates as far as was demanded; [`NearsideError::OutOfMemory`] if it does not fit, or not into the budget;
+/// [`NearsideError::InvalidInput`] for options out of range and unknown variants; [`NearsideError::Cancelled`].
 #[uniffi::export]
 pub async fn open_model(
     path: String,
@@ -139,6 +147,19 @@ impl TryFrom<OpenOptions> for pipeline::OpenOptions {
                 hint: "leave it unset, or give at least 1".into(),
             })
         });
-        Ok(Self { variant: options.variant, threads: threads.transpose()?, ..Self::default() })
+        let budget = options.memory_budget_bytes.map(|bytes| {
+            u64::try_from(bytes).map_err(|_| NearsideError::InvalidInput {
+                detail: format!("a memory budget of {bytes} bytes was given"),
+                hint: "leave it unset, or give more than 0".into(),
+            })
+        });
+        Ok(Self {
+            variant: options.variant,
+            threads: threads.transpose()?,
+            min_coverage: options.min_coverage,
+            delegates: options.delegates,
+            memory_budget_bytes: budget.transpose()?,
+            ..Self::default()
+        })
     }
 }

@@ -19,17 +19,32 @@ public final class Model: Sendable {
   ///
   /// Works on a thread of the library. Cancelling the task gives up waiting, and what was loaded is freed.
   ///
+  /// What is demanded is checked before anything is loaded. Where it leaves a choice, the first variant is taken that
+  /// can run here and meets it; an error lists the operators that stayed outside delegates, and names every variant that
+  /// was passed over.
+  ///
   /// - Parameters:
-  ///   - variant: The variant to load; the first that can run here if nil.
+  ///   - variant: The variant to load; the first that can run here and meets the demands if nil.
   ///   - threads: Threads for kernels, for the whole process: can only change while no model is open. If nil, one a
   ///     performance core, but one core at least is left to the app.
+  ///   - minCoverage: The least share of operator calls that must run in delegates, 0 to 1; any if nil. Compared with
+  ///     `ModelInfo.coverage` as the program tells it: one whose delegates do not tell what is in them meets no demand
+  ///     above 0, unless nothing is left outside.
+  ///   - delegates: Ids of the delegates that the model may use, such as `XnnpackBackend`: it must use one of them, and
+  ///     no other. Any, or none, if nil.
+  ///   - memoryBudgetBytes: The most memory that this model may take, whatever else the process holds: its
+  ///     `MemoryInfo.totalBytes`. No limit if nil.
   /// - Throws: `NearsideError.invalidModel` if the package is missing, damaged or none; `.incompatible` or
-  ///   `.backendUnavailable` if it can't run in this build; `.outOfMemory`; `.invalidInput` if `variant` or `threads`
-  ///   can't be had; `CancellationError`.
+  ///   `.backendUnavailable` if it can't run in this build, or not in delegates as far as was demanded; `.outOfMemory` if
+  ///   it does not fit into memory, or not into the budget; `.invalidInput` if `variant` or `threads` can't be had, or an
+  ///   argument is out of range; `CancellationError`.
   public static func open(
-    at url: URL, variant: String? = nil, threads: Int? = nil
+    at url: URL, variant: String? = nil, threads: Int? = nil, minCoverage: Double? = nil,
+    delegates: Set<String>? = nil, memoryBudgetBytes: Int? = nil
   ) async throws -> Model {
-    let options = OpenOptions(variant: variant, threads: threads.map(Int32.init(clamping:)))
+    let options = OpenOptions(
+      variant: variant, threads: threads.map(Int32.init(clamping:)), minCoverage: minCoverage,
+      delegates: delegates?.sorted(), memoryBudgetBytes: memoryBudgetBytes.map(Int64.init(clamping:)))
     return try await cancellable {
       Model(try await nativeOpenModel(path: url.path, options: options, cancellation: $0))
     }

@@ -7,9 +7,10 @@ public enum NearsideError: Error, Hashable, Sendable {
   case invalidModel(detail: String, hint: String)
   /// The package is sound, but asks for what this build can't do.
   case incompatible(detail: String, hint: String)
-  /// A delegate that the model needs is not linked, or can't run on this device.
+  /// A delegate that the model needs is not linked or can't run on this device, or too little of the model runs in
+  /// delegates.
   case backendUnavailable(detail: String, hint: String)
-  /// Memory ran out.
+  /// Memory ran out, or the model takes more than it may.
   case outOfMemory(detail: String, hint: String)
   /// An argument, a photo or a frame is not usable.
   case invalidInput(detail: String, hint: String)

@@ -16,6 +16,8 @@ public typealias FrameTimings = NearsideBindings.FrameTimings
 public typealias ImageTimings = NearsideBindings.ImageTimings
 /// Latencies of a camera's frames by stage.
 public typealias Latency = NearsideBindings.Latency
+/// What an opened model takes of memory, computed from its files.
+public typealias MemoryInfo = NearsideBindings.MemoryInfo
 /// What is known of an opened model.
 public typealias ModelInfo = NearsideBindings.ModelInfo
 /// The layout of a frame with one plane.
@@ -24,6 +26,8 @@ public typealias PackedFormat = NearsideBindings.PackedFormat
 public typealias Percentiles = NearsideBindings.Percentiles
 /// A rectangle in pixels.
 public typealias Rect = NearsideBindings.Rect
+/// Resident memory of the whole process, in bytes.
+public typealias ResidentMemory = NearsideBindings.ResidentMemory
 /// The clockwise rotation that makes a picture upright.
 public typealias Rotation = NearsideBindings.Rotation
 /// A class and how much the model believes in it.

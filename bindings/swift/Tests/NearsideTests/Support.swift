@@ -12,6 +12,9 @@ enum Models {
   /// Tells red, green, blue and grey apart: 32x32, a kilobyte of weights.
   static let tiny = folder.appendingPathComponent("fixtures/tiny-classifier.nearside")
 
+  /// The same as two variants, `xnnpack-fp32` and `portable-fp32`, with their weights in data files.
+  static let variants = folder.appendingPathComponent("fixtures/tiny-variants.nearside")
+
   /// A pretrained network of a thousand classes.
   static let efficientnet = folder.appendingPathComponent("efficientnet-lite0.nearside")
 
@@ -87,6 +90,14 @@ func failure<T>(of call: () async throws -> T) async -> NearsideError? {
 extension NearsideError {
   var isInvalidModel: Bool {
     if case .invalidModel = self { true } else { false }
+  }
+
+  var isBackendUnavailable: Bool {
+    if case .backendUnavailable = self { true } else { false }
+  }
+
+  var isOutOfMemory: Bool {
+    if case .outOfMemory = self { true } else { false }
   }
 
   var isInvalidInput: Bool {

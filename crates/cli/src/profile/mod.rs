@@ -12,28 +12,30 @@ use document::Document;
 use nearside_pipeline::runtime::file::DataFile;
 use nearside_pipeline::runtime::{LoadMode, LoadOptions, Program, thread_count};
 use nearside_pipeline::{Package, use_threads};
-use std::path::PathBuf;
 
 /// What is profiled.
 struct Subject {
     /// The package's name, or the file's path.
     name: String,
     variant: Option<String>,
-    program: PathBuf,
+    program: Program,
     method: String,
     package: Option<Package>,
 }
 
 impl Subject {
     fn open(args: &ProfileArgs) -> Result<Self> {
+        let mode = LoadMode::default();
         if !inspect::is_package(&args.path) {
             if args.image.is_some() || args.variant.is_some() {
                 return Err(Error::Usage("--image and --variant are for packages".into()));
             }
+            let data = args.data.iter().map(|path| DataFile::open(path, mode));
+            let data = data.collect::<std::result::Result<Vec<_>, _>>()?;
             return Ok(Self {
                 name: args.path.display().to_string(),
                 variant: None,
-                program: args.path.clone(),
+                program: Program::open(&args.path, mode)?.with_data(&data)?,
                 method: args.method.clone().unwrap_or_else(|| "forward".into()),
                 package: None,
             });
@@ -44,11 +46,11 @@ impl Subject {
             ));
         }
         let package = Package::open(&args.path)?;
-        let variant = package.choose(args.variant.as_deref())?;
+        let variant = package.choose(args.variant.as_deref(), &LoadOptions::default(), mode)?;
         Ok(Self {
             name: package.manifest().name.clone(),
             variant: Some(variant.name.clone()),
-            program: package.program(variant)?,
+            program: package.open_program(variant, mode)?,
             method: args.method.clone().unwrap_or_else(|| variant.method.clone()),
             package: Some(package),
         })
@@ -60,12 +62,8 @@ pub(crate) fn profile(args: &ProfileArgs) -> Result<()> {
     let delegate_options = delegate_options::read(&args.delegate_option)?;
     let subject = Subject::open(args)?;
     use_threads(args.threads.map(usize::from))?;
-    let mode = LoadMode::default();
-    let data = args.data.iter().map(|path| DataFile::open(path, mode));
-    let data = data.collect::<std::result::Result<Vec<_>, _>>()?;
-    let program = Program::open(&subject.program, mode)?.with_data(&data)?;
     let options = LoadOptions { profiling: true, delegate_options, ..LoadOptions::default() };
-    let mut method = program.load_method_with(&subject.method, &options)?;
+    let mut method = subject.program.load_method_with(&subject.method, &options)?;
     let inputs = match (&args.image, &subject.package) {
         (Some(image), Some(package)) => inputs::photo(image, package)?,
         _ => inputs::pseudo_random(method.meta())?,

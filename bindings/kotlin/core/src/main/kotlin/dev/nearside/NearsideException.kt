@@ -26,13 +26,16 @@ sealed class NearsideException(
         hint: String,
     ) : NearsideException(detail, hint)
 
-    /** A delegate that the model needs is not linked, or can't run on this device. */
+    /**
+     * A delegate that the model needs is not linked or can't run on this device, or too little of the model runs in
+     * delegates.
+     */
     class BackendUnavailable(
         detail: String,
         hint: String,
     ) : NearsideException(detail, hint)
 
-    /** Memory ran out. */
+    /** Memory ran out, or the model takes more than it may. */
     class OutOfMemory(
         detail: String,
         hint: String,

@@ -18,6 +18,9 @@ object Models {
     /** Tells red, green, blue and grey apart: 32x32, a kilobyte of weights. */
     val tiny = File(folder, "fixtures/tiny-classifier.nearside")
 
+    /** The same as two variants, `xnnpack-fp32` and `portable-fp32`, with their weights in data files. */
+    val variants = File(folder, "fixtures/tiny-variants.nearside")
+
     /** A pretrained network of a thousand classes. */
     val efficientnet = File(folder, "efficientnet-lite0.nearside")
 
