@@ -84,6 +84,7 @@ fn is_refusal(error: &Error) -> bool {
         RuntimeError::DelegateMissing { .. }
         | RuntimeError::DelegateUnavailable { .. }
         | RuntimeError::OperatorsMissing { .. }
+        | RuntimeError::DeviceMissing { .. }
         | RuntimeError::CoverageTooLow { .. }
         | RuntimeError::DelegatesNotAllowed { .. }
         | RuntimeError::OverBudget { .. }

@@ -182,7 +182,9 @@ fn runtime_kind(error: &RuntimeError) -> Kind {
         | RuntimeError::DuplicateData { .. }
         // What broke the run off was the model's program.
         | RuntimeError::Poisoned { .. } => INVALID_MODEL,
-        RuntimeError::OperatorsMissing { .. } | RuntimeError::DelegateOptionNotTaken { .. } => INCOMPATIBLE,
+        RuntimeError::OperatorsMissing { .. }
+        | RuntimeError::DeviceMissing { .. }
+        | RuntimeError::DelegateOptionNotTaken { .. } => INCOMPATIBLE,
         RuntimeError::DelegateMissing { .. }
         | RuntimeError::DelegateUnavailable { .. }
         | RuntimeError::CoverageTooLow { .. }
@@ -203,6 +205,7 @@ fn runtime_kind(error: &RuntimeError) -> Kind {
         | RuntimeError::InputType { .. }
         | RuntimeError::InputShape { .. }
         | RuntimeError::TensorLength { .. }
+        | RuntimeError::TensorBytes { .. }
         | RuntimeError::NoSuchOutput { .. }
         | RuntimeError::OutputType { .. }
         | RuntimeError::NotProfiling { .. } => INTERNAL,
