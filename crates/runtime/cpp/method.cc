@@ -7,6 +7,7 @@
 
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/exec_aten/util/dim_order_util.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 
 namespace nearside {
 namespace {
@@ -95,6 +96,13 @@ Error Method::set_fixed_inputs() {
 
 uint32_t Method::place_output(size_t index, uint8_t* data, size_t bytes) {
   return guarded([&] { return method_->set_output_data_ptr(data, bytes, index); });
+}
+
+uint32_t Method::place_buffer(const std::string& name, uint8_t* data, size_t bytes) {
+  return guarded([&] {
+    auto tensor = method_->get_attribute(name);
+    return tensor.ok() ? executorch::runtime::internal::set_tensor_data(tensor.get(), data, bytes) : tensor.error();
+  });
 }
 
 uint32_t Method::bind_tensor(

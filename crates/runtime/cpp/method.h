@@ -31,6 +31,8 @@ class Method {
       rust::Slice<const DelegateOption> options);
   /// Gives an output that is not memory planned a place of its own.
   uint32_t place_output(size_t index, uint8_t* data, size_t bytes);
+  /// The same for a mutable buffer, by its name.
+  uint32_t place_buffer(const std::string& name, uint8_t* data, size_t bytes);
   /// Fills in the load option that the method was given; false if it was given none.
   bool delegate_option(DelegateOption& option) const;
   /// `data` must stay valid until `execute` returns: an input that is not memory planned is aliased.

@@ -131,6 +131,14 @@ pub(crate) mod ffi {
         /// # Safety
         /// `data` must have the bytes and outlive the method.
         unsafe fn place_output(self: Pin<&mut Method>, index: usize, data: *mut u8, bytes: usize) -> u32;
+        /// # Safety
+        /// As for `place_output`.
+        unsafe fn place_buffer(
+            self: Pin<&mut Method>,
+            name: &CxxString,
+            data: *mut u8,
+            bytes: usize,
+        ) -> u32;
         fn delegate_option(self: &Method, option: &mut DelegateOption) -> bool;
         /// # Safety
         /// `data` must hold the tensor and stay valid until `execute` has returned.

@@ -5,7 +5,7 @@ use crate::delegate::DelegateOptions;
 use crate::delegate::xnnpack;
 use crate::error::{Code, Error, Result};
 use crate::external::ExternalData;
-use crate::file::{MethodFile, ProgramFile, Storage};
+use crate::file::{MethodFile, ProgramFile};
 use crate::load_options::LoadOptions;
 use crate::memory::{self, Arena, MemoryNeed, MemoryReport};
 use crate::metadata::{MethodMeta, TensorMeta, ValueMeta, tag};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub struct Method {
     // In the order in which they must go: the method, its memory, what it reads from.
     pub(crate) method: UniquePtr<ffi::Method>,
-    /// The planned arenas.
+    /// The planned arenas, then one for each buffer that the plan left out.
     arenas: Vec<Arena>,
     /// Places of outputs that have none in the plan.
     _outputs: Vec<Arena>,
@@ -60,7 +60,7 @@ impl Method {
             let arena = usize::try_from(bytes).ok().and_then(Arena::new);
             arena.ok_or_else(|| Error::OutOfMemory { method: meta.name.clone(), bytes })
         };
-        let arenas = method.arena_bytes().into_iter().map(arena).collect::<Result<Vec<_>>>()?;
+        let mut arenas = method.arena_bytes().into_iter().map(arena).collect::<Result<Vec<_>>>()?;
         let spans: Vec<_> = arenas.iter().map(Arena::span).collect();
         let pool = PoolUse::new();
         ffi::start_log();
@@ -83,12 +83,23 @@ impl Method {
         let delegate_options = delegates.read_back(&loaded)?;
         let tracing = plan.map(|plan| Tracing::new(plan, &loaded));
         let mut outputs = Vec::new();
-        for (index, bytes) in unplaced_outputs(method) {
-            let place = arena(bytes)?;
+        for index in method.unplaced_outputs() {
+            let place = arena(bytes_of(method, method.outputs[index]))?;
             let span = place.span();
             // SAFETY: the place is kept beside the method and dropped after it.
             match unsafe { loaded.pin_mut().place_output(index, span.data, span.bytes) } {
                 0 => outputs.push(place),
+                code => return Err(failed(code)),
+            }
+        }
+        for at in method.unplaced_buffers() {
+            let place = arena(bytes_of(method, at))?;
+            let span = place.span();
+            let name = method.values[at].as_tensor().and_then(|tensor| tensor.name.as_deref());
+            cxx::let_cxx_string!(name = name.unwrap_or_default());
+            // SAFETY: the place is kept with the arenas.
+            match unsafe { loaded.pin_mut().place_buffer(&name, span.data, span.bytes) } {
+                0 => arenas.push(place),
                 code => return Err(failed(code)),
             }
         }
@@ -357,11 +368,6 @@ fn check_input(meta: &MethodMeta, index: usize, input: &TensorRef<'_>, expected:
     Ok(())
 }
 
-/// Outputs that the exporter left without a place, with their bytes. One that is an input too shares its memory.
-fn unplaced_outputs(file: &MethodFile) -> impl Iterator<Item = (usize, u64)> + '_ {
-    file.outputs.iter().enumerate().filter_map(|(index, &at)| {
-        let tensor = file.values[at].as_tensor()?;
-        let unplaced = tensor.storage == Storage::Caller && !file.inputs.contains(&at);
-        unplaced.then_some((index, tensor.bytes))
-    })
+fn bytes_of(method: &MethodFile, value: usize) -> u64 {
+    method.values[value].as_tensor().map_or(0, |tensor| tensor.bytes)
 }

@@ -104,6 +104,30 @@ impl MethodFile {
         ends
     }
 
+    /// Mutable buffers that the exporter left to the host to place, as indices of values: named, neither planned nor
+    /// constant, neither input nor output.
+    pub fn unplaced_buffers(&self) -> Vec<usize> {
+        let name = |at: &usize| {
+            let tensor = self.values[*at].as_tensor().filter(|tensor| tensor.storage == Storage::Caller)?;
+            tensor.name.as_deref().filter(|_| !self.inputs.contains(at) && !self.outputs.contains(at))
+        };
+        let all: Vec<usize> = (0..self.values.len()).filter(|at| name(at).is_some()).collect();
+        // ExecuTorch finds them by name: of two with the same one it would find the first.
+        let once = |at: &usize| all.iter().filter(|other| name(other) == name(at)).count() == 1;
+        all.iter().copied().filter(once).collect()
+    }
+
+    /// Outputs that the exporter left to the host to place, as indices of outputs. One that is an input too shares its
+    /// memory.
+    pub fn unplaced_outputs(&self) -> Vec<usize> {
+        let unplaced = |index: &usize| {
+            let at = self.outputs[*index];
+            let tensor = self.values[at].as_tensor();
+            tensor.is_some_and(|tensor| tensor.storage == Storage::Caller) && !self.inputs.contains(&at)
+        };
+        (0..self.outputs.len()).filter(unplaced).collect()
+    }
+
     pub(super) fn read(tables: &Tables<'_>, plan: fb::ExecutionPlan<'_>) -> Checked<Self> {
         let name = plan.name().filter(|name| !name.is_empty()).ok_or("a method has no name")?;
         Self::read_named(tables, plan, name).map_err(|reason| format!("method `{name}`: {reason}"))

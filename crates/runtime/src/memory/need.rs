@@ -12,9 +12,9 @@ use crate::program::{LoadMode, Program};
 pub struct MemoryNeed {
     /// The planned arenas: activations, and the state that lives on from run to run.
     pub planned_bytes: u64,
-    /// The part of `planned_bytes` that lives on, such as a KV cache.
+    /// What lives on, such as a KV cache: a part of `planned_bytes` and, for buffers without a place, of `output_bytes`.
     pub state_bytes: u64,
-    /// Places for outputs that the exporter left without one.
+    /// Places for outputs and mutable buffers that the exporter left without one.
     pub output_bytes: u64,
     /// Weights that are read into memory instead of being mapped.
     pub constant_bytes: u64,
@@ -47,10 +47,9 @@ impl MemoryNeed {
         checked: &Checked,
         as_if: Option<LoadMode>,
     ) -> Self {
-        let in_place =
-            |value: &&FileValue| value.as_tensor().is_some_and(|tensor| tensor.storage == Storage::Caller);
-        let outputs =
-            method.outputs.iter().filter(|at| !method.inputs.contains(at)).map(|&at| &method.values[at]);
+        let bytes = |at: usize| method.values[at].as_tensor().map_or(0, |tensor| tensor.bytes);
+        let outputs = method.unplaced_outputs().into_iter().map(|index| bytes(method.outputs[index]));
+        let buffers = method.unplaced_buffers().into_iter().map(bytes);
         let graphs = || checked.graphs.iter().flatten();
         let opaque = || method.delegates.iter().zip(&checked.graphs).filter(|(_, graph)| graph.is_none());
         let mut unknown_delegates: Vec<_> = opaque().map(|(part, _)| part.id.clone()).collect();
@@ -79,7 +78,7 @@ impl MemoryNeed {
         Self {
             planned_bytes: method.arena_bytes().iter().sum(),
             state_bytes: state(method, checked),
-            output_bytes: outputs.filter(in_place).filter_map(FileValue::as_tensor).map(|t| t.bytes).sum(),
+            output_bytes: outputs.chain(buffers).sum(),
             constant_bytes: read + data_read,
             delegate_bytes: graphs().map(|graph| graph.packed_bytes).sum::<u64>()
                 + opaque().map(|(part, _)| part.payload.end - part.payload.start).sum::<u64>(),
@@ -113,7 +112,8 @@ fn state(method: &MethodFile, checked: &Checked) -> u64 {
         let buffers = checked.state.iter().filter(move |buffer| buffer.arena == arena);
         distinct(buffers.map(|buffer| buffer.range.clone()).collect())
     };
-    (0..method.planned_bytes.len()).map(of).sum()
+    let arenas = method.planned_bytes.len() + method.unplaced_buffers().len();
+    (0..arenas).map(of).sum()
 }
 
 /// Of ExecuTorch 1.5.1's kernels only `topk` asks for memory: a queue of value and index for each element of a row.

@@ -256,10 +256,15 @@ fn check_write(
 /// What ExecuTorch plans or maps has it from the start. Views, and what others are moved to, have it from then on: before,
 /// they have none or still that of an earlier run.
 fn check_ready(method: &MethodFile, steps: &Steps) -> Result<(), String> {
+    // What the runtime places when it loads the method.
+    let outputs = method.unplaced_outputs().into_iter().map(|index| method.outputs[index]);
+    let placed: BTreeSet<usize> = outputs.chain(method.unplaced_buffers()).collect();
     let late: BTreeSet<usize> = (0..method.values.len())
         .filter(|&value| {
             let Some(tensor) = method.values[value].as_tensor() else { return false };
-            let given = tensor.storage == Storage::Caller && !method.inputs.contains(&value);
+            let given = tensor.storage == Storage::Caller
+                && !method.inputs.contains(&value)
+                && !placed.contains(&value);
             (given || steps.viewed.contains(&value) || steps.moved.iter().any(|&(to, _)| to == value))
                 && tensor.bytes > 0
         })

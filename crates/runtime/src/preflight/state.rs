@@ -13,7 +13,8 @@ use std::ops::Range;
 pub struct StateBuffer {
     /// Its name in the exported model, if the file has one.
     pub name: Option<String>,
-    /// The planned arena that it is in.
+    /// The planned arena that it is in. Past those, each buffer that the exporter left to the host to place has one of
+    /// its own.
     pub arena: usize,
     /// Where in the arena.
     pub range: Range<u64>,
@@ -46,6 +47,11 @@ pub(super) fn buffers(method: &MethodFile, graphs: &[Option<DelegateGraph>]) -> 
         (buffer.arena, buffer.range.start, buffer.range.end, 2 - marks)
     });
     buffers.dedup_by(|later, earlier| later.arena == earlier.arena && later.range == earlier.range);
+    for (index, at) in method.unplaced_buffers().into_iter().enumerate() {
+        let Some(tensor) = method.values[at].as_tensor() else { continue };
+        let (name, arena) = (tensor.name.clone(), method.planned_bytes.len() + index);
+        buffers.push(StateBuffer { name, arena, range: 0..tensor.bytes, initial: None });
+    }
     buffers
 }
 
