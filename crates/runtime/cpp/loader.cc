@@ -43,6 +43,16 @@ bool within(size_t offset, size_t size, size_t bytes) {
 
 } // namespace
 
+Result<FreeableBuffer> KeepingLoader::load(size_t offset, size_t size, const SegmentInfo& info) const {
+  Result<FreeableBuffer> loaded = inner_->load(offset, size, info);
+  if (!loaded.ok() || !keep_ || info.segment_type != SegmentInfo::Type::Backend) {
+    return loaded;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  kept_.push_back(std::move(loaded.get()));
+  return view(kept_.back().data(), kept_.back().size(), false);
+}
+
 FreeableBuffer view(const void* data, size_t bytes, bool droppable) {
   return FreeableBuffer(data, bytes, droppable ? &drop_pages : nullptr);
 }

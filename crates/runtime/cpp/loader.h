@@ -2,6 +2,11 @@
 
 #include <executorch/runtime/core/data_loader.h>
 
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+
 namespace nearside {
 
 /// Hands out parts of memory that the Rust side owns, without copying.
@@ -30,6 +35,35 @@ class MemoryLoader final : public executorch::runtime::DataLoader {
   const uint8_t* data_;
   size_t bytes_;
   bool droppable_;
+};
+
+/// Passes on what another loader reads, and can keep payloads in memory: ExecuTorch's XNNPACK delegate frees its own
+/// even if XNNPACK goes on reading weights in it that it did not pack. (It keeps such weights if they have names, as
+/// those of today's exporter do.)
+class KeepingLoader final : public executorch::runtime::DataLoader {
+ public:
+  explicit KeepingLoader(std::unique_ptr<executorch::runtime::DataLoader> inner) : inner_(std::move(inner)) {}
+
+  /// From now on, keeps what is loaded for delegates.
+  void keep() {
+    keep_ = true;
+  }
+
+  executorch::runtime::Result<executorch::runtime::FreeableBuffer> load(
+      size_t offset, size_t size, const SegmentInfo& info) const override;
+  executorch::runtime::Error load_into(
+      size_t offset, size_t size, const SegmentInfo& info, void* buffer) const override {
+    return inner_->load_into(offset, size, info, buffer);
+  }
+  executorch::runtime::Result<size_t> size() const override {
+    return inner_->size();
+  }
+
+ private:
+  std::unique_ptr<executorch::runtime::DataLoader> inner_;
+  std::atomic<bool> keep_{false};
+  mutable std::mutex mutex_;
+  mutable std::deque<executorch::runtime::FreeableBuffer> kept_;
 };
 
 /// A view of `data` that gives its whole pages back when it is freed, if they are `droppable`.

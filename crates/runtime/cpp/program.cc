@@ -34,7 +34,13 @@ std::unique_ptr<Program> open_file(const std::string& path, uint32_t& code) {
     code = static_cast<uint32_t>(loader.error());
     return nullptr;
   }
-  return load(traceable(std::make_unique<FileDataLoader>(std::move(loader.get()))), code);
+  auto keeping = std::make_unique<KeepingLoader>(std::make_unique<FileDataLoader>(std::move(loader.get())));
+  KeepingLoader* const kept = keeping.get();
+  auto program = load(traceable(std::move(keeping)), code);
+  if (program != nullptr) {
+    program->set_keeping(kept);
+  }
+  return program;
 }
 
 std::unique_ptr<Program> open_bytes(rust::Slice<const uint8_t> bytes, bool droppable, uint32_t& code) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "loader.h"
+
 #include "rust/cxx.h"
 
 #include <executorch/runtime/core/data_loader.h>
@@ -16,12 +18,25 @@ class Program {
       std::unique_ptr<executorch::runtime::DataLoader> loader, executorch::runtime::Program program)
       : loader_(std::move(loader)), program_(std::move(program)) {}
 
+  /// `keeping`: the loader, or null if what it gives stays anyway.
+  void set_keeping(KeepingLoader* keeping) {
+    keeping_ = keeping;
+  }
+
+  /// From now on, what delegates are given stays in memory as long as the program does.
+  void keep_segments() const {
+    if (keeping_ != nullptr) {
+      keeping_->keep();
+    }
+  }
+
   const executorch::runtime::Program& get() const {
     return program_;
   }
 
  private:
   std::unique_ptr<executorch::runtime::DataLoader> loader_;
+  KeepingLoader* keeping_ = nullptr;
   executorch::runtime::Program program_;
 };
 

@@ -94,6 +94,9 @@ pub(crate) mod ffi {
         /// `bytes` must outlive the program and every method loaded from it. `droppable`: they map a file.
         unsafe fn open_bytes(bytes: &[u8], droppable: bool, code: &mut u32) -> UniquePtr<Program>;
 
+        /// From now on, what delegates are given stays in memory as long as the program does.
+        fn keep_segments(self: &Program);
+
         type DataMap;
         fn new_data_map() -> UniquePtr<DataMap>;
         /// # Safety
@@ -133,12 +136,7 @@ pub(crate) mod ffi {
         unsafe fn place_output(self: Pin<&mut Method>, index: usize, data: *mut u8, bytes: usize) -> u32;
         /// # Safety
         /// As for `place_output`.
-        unsafe fn place_buffer(
-            self: Pin<&mut Method>,
-            name: &CxxString,
-            data: *mut u8,
-            bytes: usize,
-        ) -> u32;
+        unsafe fn place_buffer(self: Pin<&mut Method>, name: &CxxString, data: *mut u8, bytes: usize) -> u32;
         fn delegate_option(self: &Method, option: &mut DelegateOption) -> bool;
         /// # Safety
         /// `data` must hold the tensor and stay valid until `execute` has returned.

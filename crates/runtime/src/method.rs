@@ -54,8 +54,12 @@ impl Method {
         options: &LoadOptions,
     ) -> Result<Self> {
         let meta = MethodMeta::new(method);
-        let Cleared { state, need, delegates } = preflight::clear(program, file, method, options)?;
+        let Cleared { state, need, reads_in_place, delegates } =
+            preflight::clear(program, file, method, options)?;
         let opened = program.ffi()?;
+        if reads_in_place {
+            opened.keep_segments();
+        }
         let arena = |bytes: u64| {
             let arena = usize::try_from(bytes).ok().and_then(Arena::new);
             arena.ok_or_else(|| Error::OutOfMemory { method: meta.name.clone(), bytes })

@@ -12,8 +12,10 @@ use std::collections::BTreeSet;
 fn programs_of_all_kinds_give_what_eager_gave() {
     let cases = fixtures().cases;
     let mut files = BTreeSet::new();
-    for case in cases.iter().filter(|case| case.stands_alone()) {
-        let program = Program::open(path(&case.file), LoadMode::Mmap).unwrap();
+    let modes = [LoadMode::Mmap, LoadMode::File, LoadMode::Bytes];
+    let alone = cases.iter().filter(|case| case.stands_alone());
+    for (case, mode) in alone.flat_map(|case| modes.map(|mode| (case, mode))) {
+        let program = Program::open(path(&case.file), mode).unwrap();
         let mut method = program.load_method(&case.call.method).unwrap();
         // Twice: what the first run left behind must not show.
         let mut run = || gives_eagers_outputs(&mut method, &case.call, case.tolerance);

@@ -139,6 +139,8 @@ pub(crate) struct DelegateGraph {
     pub(crate) constant_bytes: u64,
     /// What the delegate keeps of them in a form of its own, about.
     pub(crate) packed_bytes: u64,
+    /// Whether the delegate reads weights where they are, as it runs, instead of having packed them all.
+    pub(crate) reads_in_place: bool,
     /// What lies between its operators, at most.
     pub(crate) workspace_bytes: u64,
     /// For each argument of a call, whether it is written.

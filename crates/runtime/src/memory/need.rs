@@ -2,7 +2,7 @@
 
 use super::resident::Resident;
 use crate::external::ExternalData;
-use crate::file::{DataFile, FileTensor, FileValue, Instruction, MethodFile, ProgramFile, Storage};
+use crate::file::{DataFile, FileTensor, Instruction, MethodFile, ProgramFile};
 use crate::preflight::{Checked, constants, distinct};
 use crate::program::{LoadMode, Program};
 

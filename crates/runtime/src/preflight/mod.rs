@@ -38,6 +38,8 @@ pub(crate) struct Checked {
 pub(crate) struct Cleared {
     pub(crate) state: Vec<StateBuffer>,
     pub(crate) need: MemoryNeed,
+    /// Delegates go on reading what they were given.
+    pub(crate) reads_in_place: bool,
     /// The process is ready to load its delegates until this is dropped.
     pub(crate) delegates: delegate::Prepared,
 }
@@ -50,8 +52,9 @@ pub(crate) fn clear(
     options: &LoadOptions,
 ) -> Result<Cleared> {
     let delegates = delegate::prepare(program, method, &options.delegate_options)?;
-    let (state, need) = check(program, file, method, options, None)?;
-    Ok(Cleared { state, need, delegates })
+    let (checked, need) = check(program, file, method, options, None)?;
+    let reads_in_place = checked.graphs.iter().flatten().any(|graph| graph.reads_in_place);
+    Ok(Cleared { state: checked.state, need, reads_in_place, delegates })
 }
 
 /// All checks but for the delegates'. The need is that of the files as they were opened, or of files opened in the mode
@@ -62,14 +65,14 @@ pub(crate) fn check(
     method: &MethodFile,
     options: &LoadOptions,
     as_if: Option<LoadMode>,
-) -> Result<(Vec<StateBuffer>, MemoryNeed)> {
+) -> Result<(Checked, MemoryNeed)> {
     check_requirements(program, file, method)?;
     let checked = check_soundness(program, file, method)?;
     missing_data(method, &checked)?;
     demands::check_coverage(method, &checked, options)?;
     let need = MemoryNeed::new(program, file, method, &checked, as_if);
     demands::check_budget(method, &need, options)?;
-    Ok((checked.state, need))
+    Ok((checked, need))
 }
 
 /// Checks that the file's description of `method` is sound: whatever is wrong with it, loading and running it would

@@ -66,7 +66,21 @@ impl Graph {
             _ => 0,
         };
         let constant_bytes = self.values.iter().map(constant).fold(0, u64::saturating_add);
-        DelegateGraph { operators, constant_bytes, packed_bytes: 0, workspace_bytes: 0, written: Vec::new() }
+        DelegateGraph {
+            operators,
+            constant_bytes,
+            packed_bytes: 0,
+            reads_in_place: self.reads_in_place(),
+            workspace_bytes: 0,
+            written: Vec::new(),
+        }
+    }
+
+    /// Whether a node takes a constant that XNNPACK does not pack, such as the slopes of a `PReLU`.
+    fn reads_in_place(&self) -> bool {
+        let is_constant = |&value: &usize| matches!(self.values[value].place, Place::Constant(_));
+        let links = self.nodes.iter().zip(&self.links);
+        links.filter(|(node, _)| !node.packs_weights()).any(|(_, links)| links.inputs.iter().any(is_constant))
     }
 }
 

@@ -102,6 +102,11 @@ impl Node {
         )
     }
 
+    /// Whether XNNPACK packs the weights into a form of its own when it creates the operator.
+    pub(super) fn packs_weights(&self) -> bool {
+        matches!(self.kind, "Conv2d" | "DepthwiseConv2d" | "ConvTranspose2d" | "FullyConnected")
+    }
+
     /// Whether the exporter fused an activation, an operator of its own before, into it.
     pub(super) fn has_fused_clamp(&self) -> bool {
         self.range.is_some() && self.kind != "Clamp"
