@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT / "models"
 EFFICIENTNET = MODELS / "efficientnet-lite0.nearside"
 TINY = MODELS / "fixtures" / "tiny-classifier.nearside"
+VARIANTS = MODELS / "fixtures" / "tiny-variants.nearside"
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import EFFICIENTNET, TINY
+from conftest import EFFICIENTNET, TINY, VARIANTS
 
 from nearside_export.architectures.efficientnet_lite0 import EFFICIENTNET_LITE0
 from nearside_export.architectures.tiny_colour import TINY_COLOUR
@@ -30,6 +30,18 @@ def test_a_committed_package_is_what_its_manifest_says(
     assert read_labels(package, manifest) == classifier.labels()
     named = {manifest.labels.path, "manifest.json", *(v.program.path for v in manifest.variants)}
     assert {p.name for p in package.iterdir()} == named
+
+
+def test_variants_with_data_files_are_what_their_manifest_says() -> None:
+    manifest = Manifest.read(VARIANTS)
+    check_files(VARIANTS, manifest)
+    for variant in manifest.variants:
+        pte = (VARIANTS / variant.program.path).read_bytes()
+        (data,) = variant.external_data
+        measured = classify.measure_quality(
+            TINY_COLOUR, pte, variant.method, variant.quality.gate, VARIANTS / data.path
+        )
+        assert measured.top1_agreement == variant.quality.top1_agreement == 1.0
 
 
 def test_a_damaged_file_is_reported_by_name(tmp_path: Path) -> None:

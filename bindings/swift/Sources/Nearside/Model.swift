@@ -44,7 +44,8 @@ public final class Model: Sendable {
   ) async throws -> Model {
     let options = OpenOptions(
       variant: variant, threads: threads.map(Int32.init(clamping:)), minCoverage: minCoverage,
-      delegates: delegates?.sorted(), memoryBudgetBytes: memoryBudgetBytes.map(Int64.init(clamping:)))
+      delegates: delegates?.sorted(),
+      memoryBudgetBytes: memoryBudgetBytes.map(Int64.init(clamping:)))
     return try await cancellable {
       Model(try await nativeOpenModel(path: url.path, options: options, cancellation: $0))
     }

@@ -69,10 +69,13 @@ struct DemandTests {
       #expect(opening?.isInvalidInput == true)
     }
     for budget in [0, -1, Int.min] {
-      let opening = await failure { try await Model.open(at: Models.tiny, memoryBudgetBytes: budget) }
+      let opening = await failure {
+        try await Model.open(at: Models.tiny, memoryBudgetBytes: budget)
+      }
       #expect(opening?.isInvalidInput == true)
     }
-    #expect(await failure { try await Model.open(at: Models.tiny, delegates: []) }?.isInvalidInput == true)
+    let nowhere = await failure { try await Model.open(at: Models.tiny, delegates: []) }
+    #expect(nowhere?.isInvalidInput == true)
   }
 
   @Test func aModelSaysWhatItTakesOfMemory() async throws {
