@@ -4,7 +4,7 @@ use crate::bridge::ffi;
 use crate::delegate;
 use crate::error::{Code, Error, Result};
 use crate::external::ExternalData;
-use crate::file::{DataFile, Initial, ProgramFile, Source};
+use crate::file::{DataFile, Initial, ProgramFile, Source, open_regular};
 use crate::load_options::LoadOptions;
 use crate::metadata::MethodMeta;
 use crate::method::Method;
@@ -13,7 +13,6 @@ use crate::snapshot;
 use cxx::UniquePtr;
 use std::borrow::Cow;
 use std::fmt;
-use std::fs::File;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -69,14 +68,11 @@ impl Program {
         let path = path.as_ref();
         let read = |source| Error::Read { path: path.to_owned(), source };
         let name = path.display().to_string();
-        let file = File::open(path).map_err(read)?;
-        if !file.metadata().map_err(read)?.is_file() {
-            return Err(Error::NotAProgram { name, reason: "it is not a regular file".into() });
-        }
+        let file = open_regular(path).map_err(read)?;
         let source = match mode {
             LoadMode::Mmap => Source::map(&file),
             LoadMode::File => Source::file(file),
-            LoadMode::Bytes => std::fs::read(path).map(|bytes| Source::Bytes(bytes.into())),
+            LoadMode::Bytes => Source::whole(file),
         };
         Self::new(name, (mode == LoadMode::File).then(|| path.to_owned()), source.map_err(read)?)
     }
@@ -86,7 +82,7 @@ impl Program {
     /// # Errors
     /// As [`Program::open`], but for reading.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        Self::new("program".into(), None, Source::Bytes(bytes.into().into()))
+        Self::new("program".into(), None, Source::bytes(bytes.into()))
     }
 
     fn new(name: String, path: Option<PathBuf>, source: Source) -> Result<Self> {

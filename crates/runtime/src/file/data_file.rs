@@ -1,12 +1,11 @@
 //! A `.ptd` file: weights outside a program, by name.
 
-use super::source::Source;
+use super::source::{Source, open_regular};
 use super::{header, tensor, unreadable, verifier};
 use crate::error::{Error, Result};
 use crate::program::LoadMode;
 use crate::schema::flat_tensor::flat_tensor_flatbuffer as fb;
 use crate::tensor::DType;
-use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,11 +53,12 @@ impl DataFile {
     pub fn open(path: impl AsRef<Path>, mode: LoadMode) -> Result<Self> {
         let path = path.as_ref();
         let read = |source| Error::Read { path: path.to_owned(), source };
+        let file = open_regular(path).map_err(read)?;
         let source = match mode {
-            LoadMode::Mmap => Source::map(&File::open(path).map_err(read)?).map_err(read)?,
-            LoadMode::File | LoadMode::Bytes => Source::Bytes(std::fs::read(path).map_err(read)?.into()),
+            LoadMode::Mmap => Source::map(&file),
+            LoadMode::File | LoadMode::Bytes => Source::whole(file),
         };
-        Self::new(path.display().to_string(), source)
+        Self::new(path.display().to_string(), source.map_err(read)?)
     }
 
     /// Opens a data file that is in memory already.
@@ -66,7 +66,7 @@ impl DataFile {
     /// # Errors
     /// As [`DataFile::open`], but for reading.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        Self::new("data file".into(), Source::Bytes(bytes.into().into()))
+        Self::new("data file".into(), Source::bytes(bytes.into()))
     }
 
     fn new(name: String, source: Source) -> Result<Self> {

@@ -2,6 +2,7 @@
 
 mod data_file;
 mod header;
+mod map;
 mod plan;
 mod program;
 mod source;
@@ -9,9 +10,10 @@ mod tensor;
 mod value;
 
 pub use data_file::{DataFile, NamedTensor, TensorLayout};
+pub(crate) use map::SLACK;
 pub use plan::{CompileSpec, FileDelegate, Instruction, MethodFile};
 pub use program::{NamedData, ProgramFile};
-pub(crate) use source::Source;
+pub(crate) use source::{Source, open_regular};
 pub use value::{Dynamism, FileTensor, FileValue, Initial, Storage};
 
 use flatbuffers::{InvalidFlatbuffer, VerifierOptions};

@@ -1,34 +1,53 @@
 //! Where a file's bytes are: mapped, in memory, or still on disk.
 
-use memmap2::Mmap;
+use super::map::{Map, SLACK};
 use std::borrow::Cow;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Opens a regular file: a pipe or device could block or never end.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    File::open(path)
+}
 
 /// The bytes of an opened file.
 #[derive(Debug)]
 pub(crate) enum Source {
     /// Mapped: pages come in when they are touched.
-    Map(Mmap),
-    /// In memory as a whole.
-    Bytes(Box<[u8]>),
+    Map(Map),
+    /// In memory as a whole, with room for [`SLACK`] bytes after it.
+    Bytes(Vec<u8>),
     /// On disk: read piece by piece.
     File { file: File, bytes: u64 },
 }
 
 impl Source {
     pub(crate) fn map(file: &File) -> io::Result<Self> {
-        if file.metadata()?.len() == 0 {
-            return Ok(Self::Bytes(Box::default()));
+        let bytes = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+        if bytes == 0 {
+            return Ok(Self::bytes(Vec::new()));
         }
-        // SAFETY: the map is only read. Whoever shortens a file while it is in use breaks every program that maps it.
-        let map = unsafe { Mmap::map(file) }?;
-        // A huge page would keep what was dropped beside what is kept. A kernel without huge pages refuses, rightly.
-        #[cfg(any(target_os = "linux", target_os = "android"))]
-        let _ = map.advise(memmap2::Advice::NoHugePage);
-        Ok(Self::Map(map))
+        Ok(Self::Map(Map::new(file, bytes)?))
+    }
+
+    pub(crate) fn bytes(mut bytes: Vec<u8>) -> Self {
+        bytes.reserve_exact(SLACK);
+        Self::Bytes(bytes)
+    }
+
+    /// Reads all of a file.
+    pub(crate) fn whole(mut file: File) -> io::Result<Self> {
+        let bytes = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+        let mut whole = Vec::new();
+        whole.try_reserve_exact(bytes.saturating_add(SLACK))?;
+        file.read_to_end(&mut whole)?;
+        Ok(Self::bytes(whole))
     }
 
     pub(crate) fn file(file: File) -> io::Result<Self> {

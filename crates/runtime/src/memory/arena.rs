@@ -1,10 +1,8 @@
 //! Planned arenas: the memory that a method's plan lays tensors out in.
 
 use crate::bridge::ffi;
+use crate::file::SLACK;
 use memmap2::MmapMut;
-
-/// XNNPACK's kernels read, but never use, up to so many bytes past the end of a tensor (`XNN_EXTRA_BYTES`).
-const SLACK: usize = 128;
 
 /// One planned arena: zeroed, aligned to pages, of fixed size, freed on drop. Its pages become resident when they are
 /// first written: a KV cache costs what is in it.

@@ -8,6 +8,7 @@
 use super::identity::Identity;
 use super::{Data, Part, Snapshot};
 use crate::error::{Error, Result};
+use crate::file::open_regular;
 use memmap2::Mmap;
 use std::fs::File;
 use std::io::{self, Write};
@@ -62,7 +63,7 @@ fn header(snapshot: &Snapshot) -> Vec<u8> {
 
 pub(super) fn open(path: &Path) -> Result<Snapshot> {
     let read = |source| Error::Read { path: path.to_owned(), source };
-    let file = File::open(path).map_err(read)?;
+    let file = open_regular(path).map_err(read)?;
     let damaged = |reason: &str| Error::SnapshotDamaged { path: path.to_owned(), reason: reason.to_owned() };
     if file.metadata().map_err(read)?.len() < HEADER_AT as u64 {
         return Err(damaged("it is too short"));
