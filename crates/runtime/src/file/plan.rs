@@ -262,10 +262,9 @@ fn check_int_lists(values: &[FileValue]) -> Checked<()> {
 
 fn operator(operator: fb::Operator<'_>) -> Checked<String> {
     let name = operator.name().filter(|name| !name.is_empty()).ok_or("an operator has no name")?;
-    let full = match operator.overload() {
-        Some(overload) if !overload.is_empty() => format!("{name}.{overload}"),
-        _ => name.to_owned(),
-    };
+    // Empty for most operators, but there: ExecuTorch logs it when a call fails.
+    let overload = operator.overload().ok_or_else(|| format!("operator {name} has no overload"))?;
+    let full = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
     if full.len() > MAX_OPERATOR_NAME || full.contains('\0') {
         return Err(format!("an operator is called `{}`", full.escape_debug()));
     }
