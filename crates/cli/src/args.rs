@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::delegate_options;
 use crate::error::{Error, Result};
 use clap::{Parser, Subcommand, ValueEnum};
 use nearside_pipeline::vision::{BufferLayout, Frame, Matrix, Range, Rotation};
@@ -115,18 +116,35 @@ pub(crate) struct ModelArgs {
     /// Threads for the model, 1 to 256; by default one a performance core, but one core at least is left free
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
+    /// The least share of operator calls that must run in delegates, 0 to 1
+    #[arg(long, value_name = "SHARE")]
+    min_coverage: Option<f64>,
+    /// A delegate that the model may use, by its id; can be given more than once
+    #[arg(long, value_name = "ID")]
+    delegate: Vec<String>,
+    /// The most memory that the model may take
+    #[arg(long, value_name = "BYTES")]
+    memory_budget: Option<u64>,
+    /// An option of a delegate; can be given more than once
+    #[arg(long, value_name = "DELEGATE.OPTION=VALUE")]
+    delegate_option: Vec<String>,
     /// Write one JSON document
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 impl ModelArgs {
-    pub(crate) fn options(&self) -> OpenOptions {
-        OpenOptions {
+    /// Call it while the process has one thread.
+    pub(crate) fn options(&self) -> Result<OpenOptions> {
+        Ok(OpenOptions {
             variant: self.variant.clone(),
             threads: self.threads.map(usize::from),
+            min_coverage: self.min_coverage,
+            delegates: (!self.delegate.is_empty()).then(|| self.delegate.clone()),
+            memory_budget_bytes: self.memory_budget,
+            delegate_options: delegate_options::read(&self.delegate_option)?,
             ..OpenOptions::default()
-        }
+        })
     }
 }
 

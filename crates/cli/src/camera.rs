@@ -48,7 +48,7 @@ struct Run {
 
 pub(crate) fn camera(args: &CameraArgs) -> Result<()> {
     let mut clip = Clip::open(&args.clip, &args.frame)?;
-    let model = Model::open(&args.model.package, args.model.options())?;
+    let model = Model::open(&args.model.package, args.model.options()?)?;
     let fps = args.fps.or(clip.fps).unwrap_or(DEFAULT_FPS);
     let config = CameraConfig { policy: args.policy.into(), top: args.model.top, on_ready: None };
     let camera = Camera::open(&model, config)?;

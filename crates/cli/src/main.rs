@@ -5,6 +5,7 @@
 mod args;
 mod camera;
 mod clip;
+mod delegate_options;
 mod error;
 mod inspect;
 mod profile;

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     if args.frame.raw().is_none() {
         args.frame.require_none_for_photos()?;
     }
-    let model = Model::open(&args.model.package, args.model.options())?;
+    let model = Model::open(&args.model.package, args.model.options()?)?;
     let mut results = Vec::new();
     for image in &args.images {
         match classify(&model, args, image) {

@@ -245,6 +245,28 @@ fn inspect_shows_packages_and_programs() {
 }
 
 #[test]
+fn a_model_is_held_to_demands() {
+    let folder = Folder::new();
+    let image = folder.png("red.png", [220, 20, 20]);
+    let run = |args: &[&str]| {
+        [&["run", &tiny(), &image][..], args].concat().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let met = run(&["--min-coverage", "0.5", "--delegate", "XnnpackBackend", "--memory-budget", "100000000"]);
+    let met: Vec<_> = met.iter().map(String::as_str).collect();
+    assert!(nearside(&met).status.success());
+    for (args, said) in [
+        (&["--min-coverage", "1"][..], "portable: "),
+        (&["--delegate", "QnnBackend"], "demanded is QnnBackend"),
+        (&["--memory-budget", "1000"], "the budget is 1000"),
+        (&["--delegate-option", "xnnpack.speed=1"], "speed"),
+    ] {
+        let args = run(args);
+        let error = failure(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(error.contains(said), "{args:?}: {error}");
+    }
+}
+
+#[test]
 fn what_can_not_be_read_fails_with_a_hint() {
     let folder = Folder::new();
     let image = folder.png("red.png", [220, 20, 20]);

@@ -7,6 +7,7 @@ use crate::loaded::Loaded;
 use crate::package::Package;
 use crate::package::manifest::Task as Duty;
 use crossbeam_channel::bounded;
+use nearside_runtime::delegate::DelegateOptions;
 use nearside_runtime::memory::MemoryNeed;
 use nearside_runtime::{LoadMode, LoadOptions, set_thread_count, thread_count};
 use nearside_vision::{Frame, FrameBuffer, ImageSpec, Photo};
@@ -36,6 +37,8 @@ pub struct OpenOptions {
     /// The most memory that this model may take, bytes: [`MemoryNeed::total_bytes`] of its method, whatever else the
     /// process holds. Mapped files do not count.
     pub memory_budget_bytes: Option<u64>,
+    /// Options of delegates; those of delegates that the model does not use are ignored.
+    pub delegate_options: DelegateOptions,
 }
 
 impl OpenOptions {
@@ -55,6 +58,7 @@ impl OpenOptions {
             min_coverage: self.min_coverage,
             delegates: self.delegates.clone(),
             memory_budget_bytes: self.memory_budget_bytes,
+            delegate_options: self.delegate_options.clone(),
             ..LoadOptions::default()
         })
     }

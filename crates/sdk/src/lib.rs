@@ -27,7 +27,7 @@ pub use error::{NearsideError, Result};
 pub use frame::{FrameMetadata, PackedFormat, PlaneLayout, Rect, Rotation, YuvLayout, YuvMatrix, YuvRange};
 pub use info::ModelInfo;
 pub use memory::{MemoryInfo, ResidentMemory, resident_memory};
-pub use model::{Model, OpenOptions, open_model};
+pub use model::{DelegateOption, Model, OpenOptions, open_model};
 pub use photo::{Photo, decode_photo, open_photo};
 pub use stats::{CameraStats, Latency, Percentiles};
 

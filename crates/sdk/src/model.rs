@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use nearside_pipeline as pipeline;
+use nearside_pipeline::runtime::delegate::DelegateOptions;
 use tokio::sync::oneshot;
 
 use crate::camera::{Camera, CameraConfig};
@@ -24,6 +25,20 @@ pub struct OpenOptions {
     /// The most memory that this model may take, in bytes: the total of its [`MemoryInfo`](crate::MemoryInfo), whatever
     /// else the process holds.
     pub memory_budget_bytes: Option<i64>,
+    /// Options of delegates; those of delegates that the model does not use are ignored.
+    pub delegate_options: Vec<DelegateOption>,
+}
+
+/// An option of a delegate, such as `xnnpack`, `workspace_sharing_mode`, `per-model`. The delegates' page of the
+/// documentation lists them.
+#[derive(Clone, Debug, uniffi::Record)]
+pub struct DelegateOption {
+    /// The delegate's id or short name.
+    pub delegate: String,
+    /// The option's name.
+    pub option: String,
+    /// Its value, as text.
+    pub value: String,
 }
 
 /// An opened model package with its inference thread.
@@ -159,7 +174,17 @@ impl TryFrom<OpenOptions> for pipeline::OpenOptions {
             min_coverage: options.min_coverage,
             delegates: options.delegates,
             memory_budget_bytes: budget.transpose()?,
+            delegate_options: delegate_options(&options.delegate_options)?,
             ..Self::default()
         })
     }
+}
+
+fn delegate_options(options: &[DelegateOption]) -> Result<DelegateOptions> {
+    let mut all = DelegateOptions::new();
+    for one in options {
+        let read = DelegateOptions::parse(&one.delegate, &[(&one.option, &one.value)]);
+        all = all.with(read.map_err(pipeline::Error::from)?);
+    }
+    Ok(all)
 }

@@ -34,18 +34,23 @@ public final class Model: Sendable {
   ///     no other. Any, or none, if nil.
   ///   - memoryBudgetBytes: The most memory that this model may take, whatever else the process holds: its
   ///     `MemoryInfo.totalBytes`. No limit if nil.
+  ///   - delegateOptions: Options of delegates, such as `DelegateOption(delegate: "xnnpack",
+  ///     option: "workspace_sharing_mode", value: "per-model")`. Those of delegates that the model does not use are
+  ///     ignored.
   /// - Throws: `NearsideError.invalidModel` if the package is missing, damaged or none; `.incompatible` or
   ///   `.backendUnavailable` if it can't run in this build, or not in delegates as far as was demanded; `.outOfMemory` if
   ///   it does not fit into memory, or not into the budget; `.invalidInput` if `variant` or `threads` can't be had, or an
   ///   argument is out of range; `CancellationError`.
   public static func open(
     at url: URL, variant: String? = nil, threads: Int? = nil, minCoverage: Double? = nil,
-    delegates: Set<String>? = nil, memoryBudgetBytes: Int? = nil
+    delegates: Set<String>? = nil, memoryBudgetBytes: Int? = nil,
+    delegateOptions: [DelegateOption] = []
   ) async throws -> Model {
     let options = OpenOptions(
       variant: variant, threads: threads.map(Int32.init(clamping:)), minCoverage: minCoverage,
       delegates: delegates?.sorted(),
-      memoryBudgetBytes: memoryBudgetBytes.map(Int64.init(clamping:)))
+      memoryBudgetBytes: memoryBudgetBytes.map(Int64.init(clamping:)),
+      delegateOptions: delegateOptions)
     return try await cancellable {
       Model(try await nativeOpenModel(path: url.path, options: options, cancellation: $0))
     }

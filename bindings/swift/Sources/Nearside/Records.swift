@@ -8,6 +8,8 @@ public typealias CameraPolicy = NearsideBindings.CameraPolicy
 public typealias CameraStats = NearsideBindings.CameraStats
 /// The labels of a photo.
 public typealias Classification = NearsideBindings.Classification
+/// An option of a delegate.
+public typealias DelegateOption = NearsideBindings.DelegateOption
 /// The labels of a camera frame.
 public typealias FrameClassification = NearsideBindings.FrameClassification
 /// Where a frame's time went.

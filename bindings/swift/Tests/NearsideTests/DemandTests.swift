@@ -63,6 +63,18 @@ struct DemandTests {
     #expect(small?.isOutOfMemory == true)
   }
 
+  @Test func optionsOfDelegatesAreTakenAndUnknownOnesRefused() async throws {
+    let sharing = DelegateOption(
+      delegate: "xnnpack", option: "workspace_sharing_mode", value: "per-model")
+    let model = try await Model.open(at: Models.tiny, delegateOptions: [sharing])
+    model.close()
+    for wrong in [("nnapi", "speed", "1"), ("xnnpack", "speed", "1"), ("xnnpack", sharing.option, "much")] {
+      let option = DelegateOption(delegate: wrong.0, option: wrong.1, value: wrong.2)
+      let opening = await failure { try await Model.open(at: Models.tiny, delegateOptions: [option]) }
+      #expect(opening?.isInvalidInput == true)
+    }
+  }
+
   @Test func demandsOutOfRangeAreInvalidInputs() async throws {
     for coverage in [-0.1, 1.1, .nan] {
       let opening = await failure { try await Model.open(at: Models.tiny, minCoverage: coverage) }

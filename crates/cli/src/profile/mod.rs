@@ -1,6 +1,5 @@
 //! `nearside profile`: where the time of a run goes.
 
-mod delegate_options;
 mod document;
 mod inputs;
 mod trace;
@@ -59,7 +58,7 @@ impl Subject {
 
 pub(crate) fn profile(args: &ProfileArgs) -> Result<()> {
     // Before there are threads: some options go by way of the environment.
-    let delegate_options = delegate_options::read(&args.delegate_option)?;
+    let delegate_options = crate::delegate_options::read(&args.delegate_option)?;
     let subject = Subject::open(args)?;
     use_threads(args.threads.map(usize::from))?;
     let options = LoadOptions { profiling: true, delegate_options, ..LoadOptions::default() };

@@ -22,12 +22,16 @@ object Nearside {
      *   no other. Any, or none, if null.
      * @param memoryBudgetBytes the most memory that this model may take, whatever else the process holds: its
      *   [MemoryInfo.totalBytes]. No limit if null.
+     * @param delegateOptions options of delegates, such as
+     *   `DelegateOption("xnnpack", "workspace_sharing_mode", "per-model")`. Those of delegates that the model does not use
+     *   are ignored.
      * @throws NearsideException.InvalidModel if the package is missing, damaged or none.
      * @throws NearsideException.Incompatible if it asks for what this build can't do.
      * @throws NearsideException.BackendUnavailable if a delegate that it needs is not here, or if it does not run in
      *   delegates as far as was demanded.
      * @throws NearsideException.OutOfMemory if it does not fit into memory, or not into [memoryBudgetBytes].
-     * @throws NearsideException.InvalidInput if [variant] or [threads] can't be had, or an argument is out of range.
+     * @throws NearsideException.InvalidInput if [variant] or [threads] can't be had, or an argument or option is unknown or out
+     *   of range.
      */
     suspend fun openModel(
         path: String,
@@ -36,9 +40,12 @@ object Nearside {
         minCoverage: Double? = null,
         delegates: Set<String>? = null,
         memoryBudgetBytes: Long? = null,
+        delegateOptions: List<DelegateOption> = emptyList(),
     ): Model =
         translatingAsync {
-            val options = OpenOptions(variant, threads, minCoverage, delegates?.sorted(), memoryBudgetBytes)
+            val allowed = delegates?.sorted()
+            val options =
+                OpenOptions(variant, threads, minCoverage, allowed, memoryBudgetBytes, delegateOptions)
             Model(nativeOpenModel(path, options, null))
         }
 
@@ -50,7 +57,9 @@ object Nearside {
         minCoverage: Double? = null,
         delegates: Set<String>? = null,
         memoryBudgetBytes: Long? = null,
-    ): Model = openModel(path.path, variant, threads, minCoverage, delegates, memoryBudgetBytes)
+        delegateOptions: List<DelegateOption> = emptyList(),
+    ): Model =
+        openModel(path.path, variant, threads, minCoverage, delegates, memoryBudgetBytes, delegateOptions)
 
     /**
      * What the system says of this process's memory: resident now, and the most since it started. Null where it does not

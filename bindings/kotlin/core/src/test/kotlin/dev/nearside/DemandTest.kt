@@ -92,6 +92,22 @@ class DemandTest {
         }
 
     @Test
+    fun `options of delegates are taken, and unknown ones refused`() =
+        waiting {
+            val sharing = DelegateOption("xnnpack", "workspace_sharing_mode", "per-model")
+            Nearside.openModel(Models.tiny, delegateOptions = listOf(sharing)).close()
+            for (wrong in listOf(
+                sharing.copy(delegate = "nnapi"),
+                sharing.copy(option = "speed"),
+                sharing.copy(value = "much"),
+            )) {
+                assertFailsWith<NearsideException.InvalidInput> {
+                    Nearside.openModel(Models.tiny, delegateOptions = listOf(wrong))
+                }
+            }
+        }
+
+    @Test
     fun `demands out of range are invalid inputs`() =
         waiting {
             for (coverage in listOf(-0.1, 1.1, Double.NaN)) {

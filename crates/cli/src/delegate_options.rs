@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use nearside_pipeline::runtime::delegate::{DelegateOptions, OptionValue, openvino};
 
 /// Reads options as `DELEGATE.OPTION=VALUE`. Call it while the process has one thread.
-pub(super) fn read(arguments: &[String]) -> Result<DelegateOptions> {
+pub(crate) fn read(arguments: &[String]) -> Result<DelegateOptions> {
     let mut options = DelegateOptions::new();
     for argument in arguments {
         let parts = argument.split_once('=').and_then(|(name, value)| {
