@@ -17,7 +17,11 @@ use std::time::{Duration, Instant};
 const WORK: &str = "NEARSIDE_MUTATIONS";
 
 /// Programs of every kind, with the number of changes tried on each.
-const PROGRAMS: [(&str, u64); 9] = [
+const PROGRAMS: [(&str, u64); 13] = [
+    ("add.pte", 500),
+    ("multi.pte", 500),
+    ("found.pte", 500),
+    ("counter-in-place.pte", 1000),
     ("static-int8.pte", 2000),
     ("eight-da-four-w.pte", 2000),
     ("tiny-classifier.nearside/xnnpack-fp32.pte", 2000),
@@ -136,21 +140,23 @@ fn changed(whole: &[u8], seed: u64) -> Vec<u8> {
     for _ in 0..=random.below(4) {
         let at = random.below(bytes.len());
         let word = at / 4 * 4;
-        match random.below(8) {
+        match random.below(9) {
             0..3 => bytes[at] ^= 1 << random.below(8),
             3 => bytes[at] = random.next() as u8,
-            4 => {
-                const TELLING: [u32; 8] = [0, 1, 2, 0x7f, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
+            4 | 5 => {
+                // Most places hold text or offsets, a change of which is refused at once: half the time, look for a number.
+                let is_small = |at: &usize| bytes[*at..].iter().take(4).skip(1).all(|&byte| byte == 0);
+                let number = (word..bytes.len()).step_by(4).find(is_small).filter(|_| random.below(2) == 0);
                 let value = TELLING[random.below(TELLING.len())];
-                put(&mut bytes, word, &value.to_le_bytes());
+                put(&mut bytes, number.unwrap_or(word), &value.to_le_bytes());
             }
-            5 => {
+            6 => {
                 // Another of its own words: an offset or index that means something elsewhere.
                 let from = random.below(bytes.len()) / 4 * 4;
                 let other: Vec<u8> = bytes[from..].iter().copied().take(4).collect();
                 put(&mut bytes, word, &other);
             }
-            6 => {
+            7 => {
                 let add = random.below(17) as u8;
                 bytes[at] = bytes[at].wrapping_add(add).wrapping_sub(8);
             }
@@ -166,6 +172,10 @@ fn changed(whole: &[u8], seed: u64) -> Vec<u8> {
     }
     bytes
 }
+
+/// Numbers that mean something in a program: small sizes, indices and types, and the ends of ranges.
+const TELLING: [u32; 16] =
+    [0, 1, 2, 3, 4, 6, 7, 11, 16, 0x7f, 0xffff, 0x1_0000, 0x7fff_ffff, 0x8000_0000, 0xffff_fffe, 0xffff_ffff];
 
 fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
     let end = bytes.len().min(at + value.len());
