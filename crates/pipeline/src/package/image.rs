@@ -1,27 +1,33 @@
 //! The manifest's image entry as vision's terms.
 
-use super::manifest::{self, ImageEntry};
+use super::manifest::{self, ImageEntry, ParseError};
 use nearside_vision::{Filter, Fit, ImageSpec, Layout};
 
-pub(super) fn spec(entry: &ImageEntry) -> nearside_vision::Result<ImageSpec> {
-    let spec = ImageSpec {
-        fit: match entry.fit {
-            manifest::Fit::Stretch => Fit::Stretch,
-            manifest::Fit::Letterbox => Fit::Letterbox { pad: entry.pad },
-            manifest::Fit::CenterCrop => Fit::CenterCrop { fraction: entry.crop_fraction },
-        },
-        filter: match entry.filter {
-            manifest::Filter::Bilinear => Filter::Bilinear,
-            manifest::Filter::BilinearAntialias => Filter::BilinearAntialias,
-        },
-        mean: entry.mean,
-        std: entry.std,
-        layout: match entry.layout {
-            manifest::Layout::Nchw => Layout::Nchw,
-            manifest::Layout::Nhwc => Layout::Nhwc,
-        },
-        ..ImageSpec::new(entry.width, entry.height)
-    };
-    spec.validate()?;
-    Ok(spec)
+impl ImageEntry {
+    /// How pixels become the input.
+    ///
+    /// # Errors
+    /// A size, crop, mean or std that is not possible.
+    pub fn spec(&self) -> Result<ImageSpec, ParseError> {
+        let spec = ImageSpec {
+            fit: match self.fit {
+                manifest::Fit::Stretch => Fit::Stretch,
+                manifest::Fit::Letterbox => Fit::Letterbox { pad: self.pad },
+                manifest::Fit::CenterCrop => Fit::CenterCrop { fraction: self.crop_fraction },
+            },
+            filter: match self.filter {
+                manifest::Filter::Bilinear => Filter::Bilinear,
+                manifest::Filter::BilinearAntialias => Filter::BilinearAntialias,
+            },
+            mean: self.mean,
+            std: self.std,
+            layout: match self.layout {
+                manifest::Layout::Nchw => Layout::Nchw,
+                manifest::Layout::Nhwc => Layout::Nhwc,
+            },
+            ..ImageSpec::new(self.width, self.height)
+        };
+        spec.validate().map_err(|error| ParseError(format!("image: {error}")))?;
+        Ok(spec)
+    }
 }

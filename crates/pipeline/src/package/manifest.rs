@@ -1,6 +1,7 @@
 //! `manifest.json`, schema version 1. The same in JSON Schema: `docs/manifest.schema.json`.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The schema version that this reader knows.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -27,6 +28,56 @@ pub struct Manifest {
     pub output: Output,
     /// The programs to choose from, in order of preference.
     pub variants: Vec<Variant>,
+}
+
+/// What is wrong with a manifest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ParseError(pub String);
+
+impl Manifest {
+    /// Reads the text of a `manifest.json` and checks all that can be checked without the package's other files.
+    ///
+    /// # Errors
+    /// Another schema version, text that is not such a manifest, no variants or two of a name, an impossible image.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        check_version(text)?;
+        let manifest: Self = serde_json::from_str(text).map_err(not_a_manifest)?;
+        manifest.check_variants()?;
+        manifest.image.spec()?;
+        Ok(manifest)
+    }
+
+    fn check_variants(&self) -> Result<(), ParseError> {
+        if self.variants.is_empty() {
+            return Err(ParseError("it has no variants".into()));
+        }
+        let mut names = BTreeSet::new();
+        match self.variants.iter().find(|variant| !names.insert(variant.name.as_str())) {
+            Some(variant) => Err(ParseError(format!("the variant `{}` is there twice", variant.name))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Reads the version by itself first: a newer schema should be called that, not a list of unknown fields.
+fn check_version(text: &str) -> Result<(), ParseError> {
+    #[derive(Deserialize)]
+    struct Version {
+        schema_version: u32,
+    }
+    let Version { schema_version } = serde_json::from_str(text).map_err(not_a_manifest)?;
+    if schema_version == SCHEMA_VERSION {
+        return Ok(());
+    }
+    Err(ParseError(format!(
+        "schema version {schema_version} is not known, this build reads {SCHEMA_VERSION}"
+    )))
+}
+
+#[allow(clippy::needless_pass_by_value)] // for `map_err`
+fn not_a_manifest(error: serde_json::Error) -> ParseError {
+    ParseError(error.to_string())
 }
 
 /// What a model does.

@@ -6,7 +6,7 @@ mod labels;
 pub mod manifest;
 
 use crate::error::{Error, Result};
-use manifest::{FileEntry, Manifest, SCHEMA_VERSION, Variant};
+use manifest::{FileEntry, Manifest, ParseError, Variant};
 use nearside_runtime::file::DataFile;
 use nearside_runtime::{LoadMode, Program};
 use nearside_vision::ImageSpec;
@@ -36,11 +36,9 @@ impl Package {
         let manifest_path = root.join(MANIFEST);
         require_folder(&root, &manifest_path)?;
         let text = files::read_text(&manifest_path)?;
-        let wrong = |reason: String| Error::Manifest { path: manifest_path.clone(), reason };
-        check_version(&text).map_err(wrong)?;
-        let manifest: Manifest = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        check_variants(&manifest).map_err(wrong)?;
-        let image_spec = image::spec(&manifest.image).map_err(|error| wrong(format!("image: {error}")))?;
+        let wrong = |ParseError(reason)| Error::Manifest { path: manifest_path.clone(), reason };
+        let manifest = Manifest::parse(&text).map_err(wrong)?;
+        let image_spec = manifest.image.spec().map_err(wrong)?;
         let labels = labels::read(&files::verified(&root, &manifest_path, &manifest.labels)?)?;
         Ok(Self { root, manifest, labels, image_spec })
     }
@@ -131,29 +129,4 @@ fn require_folder(root: &Path, manifest_path: &Path) -> Result<()> {
         Ok(_) if !manifest_path.is_file() => Err(not("it has no manifest.json")),
         Ok(_) => Ok(()),
     }
-}
-
-/// Reads the version by itself first: a newer schema should be called that, not a list of unknown fields.
-fn check_version(text: &str) -> std::result::Result<(), String> {
-    #[derive(serde::Deserialize)]
-    struct Version {
-        schema_version: u32,
-    }
-    let version: Version = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if version.schema_version == SCHEMA_VERSION {
-        return Ok(());
-    }
-    Err(format!("schema version {} is not known, this build reads {SCHEMA_VERSION}", version.schema_version))
-}
-
-fn check_variants(manifest: &Manifest) -> std::result::Result<(), String> {
-    if manifest.variants.is_empty() {
-        return Err("it has no variants".into());
-    }
-    for (index, variant) in manifest.variants.iter().enumerate() {
-        if manifest.variants[..index].iter().any(|earlier| earlier.name == variant.name) {
-            return Err(format!("the variant `{}` is there twice", variant.name));
-        }
-    }
-    Ok(())
 }
