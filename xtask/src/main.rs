@@ -3,6 +3,7 @@
 mod bindgen;
 mod cache;
 mod demo;
+mod fuzz;
 mod lint;
 mod progress;
 mod schema;
@@ -23,6 +24,8 @@ Usage: cargo xtask COMMAND
        [--skip-setup]        take the machine as it is
        [--lint]              also run `lint`
   lint                       check formats and lints of every language
+  fuzz [TARGET]              feed the readers of files changed fixtures (targets: pte, ptd, manifest)
+       [--seconds N]         for so long each (60); needs a nightly compiler and cargo-fuzz
   bindgen                    build the library and generate the Kotlin and Swift bindings
   schema                     generate the readers of ExecuTorch's files from its schemas
   setup [--only PART,...]    install and fetch what is missing
@@ -62,6 +65,7 @@ fn run() -> Result<ExitCode> {
             setup::require(&ctx, &Part::LINT)?;
             lint::run(&ctx)?;
         }
+        "fuzz" => fuzz(&ctx, args)?,
         "bindgen" => {
             no_more(args)?;
             setup::require(&ctx, &Part::DEMO)?;
@@ -75,6 +79,25 @@ fn run() -> Result<ExitCode> {
         _ => bail!("no such command: {command}\n\n{HELP}"),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn fuzz(ctx: &Context, mut args: lexopt::Parser) -> Result<()> {
+    let (mut target, mut seconds) = (None, 60);
+    while let Some(arg) = args.next()? {
+        match arg {
+            Value(name) if target.is_none() => {
+                let name = name.string()?;
+                if !fuzz::names().any(|known| known == name) {
+                    let known: Vec<_> = fuzz::names().collect();
+                    bail!("no such fuzz target: {name}; there are {}", known.join(", "));
+                }
+                target = Some(name);
+            }
+            Long("seconds") => seconds = args.value()?.parse()?,
+            _ => return Err(arg.unexpected().into()),
+        }
+    }
+    fuzz::run(ctx, target.as_deref(), seconds)
 }
 
 fn setup(ctx: &Context, mut args: lexopt::Parser) -> Result<()> {
