@@ -68,9 +68,14 @@ struct DemandTests {
       delegate: "xnnpack", option: "workspace_sharing_mode", value: "per-model")
     let model = try await Model.open(at: Models.tiny, delegateOptions: [sharing])
     model.close()
-    for wrong in [("nnapi", "speed", "1"), ("xnnpack", "speed", "1"), ("xnnpack", sharing.option, "much")] {
-      let option = DelegateOption(delegate: wrong.0, option: wrong.1, value: wrong.2)
-      let opening = await failure { try await Model.open(at: Models.tiny, delegateOptions: [option]) }
+    let wrong = [
+      ("nnapi", "speed", "1"), ("xnnpack", "speed", "1"), ("xnnpack", sharing.option, "much"),
+    ]
+    for (delegate, option, value) in wrong {
+      let chosen = DelegateOption(delegate: delegate, option: option, value: value)
+      let opening = await failure {
+        try await Model.open(at: Models.tiny, delegateOptions: [chosen])
+      }
       #expect(opening?.isInvalidInput == true)
     }
   }

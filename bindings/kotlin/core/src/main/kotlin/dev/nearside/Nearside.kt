@@ -58,8 +58,7 @@ object Nearside {
         delegates: Set<String>? = null,
         memoryBudgetBytes: Long? = null,
         delegateOptions: List<DelegateOption> = emptyList(),
-    ): Model =
-        openModel(path.path, variant, threads, minCoverage, delegates, memoryBudgetBytes, delegateOptions)
+    ): Model = openModel(path.path, variant, threads, minCoverage, delegates, memoryBudgetBytes, delegateOptions)
 
     /**
      * What the system says of this process's memory: resident now, and the most since it started. Null where it does not
