@@ -44,13 +44,19 @@ bool within(size_t offset, size_t size, size_t bytes) {
 } // namespace
 
 Result<FreeableBuffer> KeepingLoader::load(size_t offset, size_t size, const SegmentInfo& info) const {
-  Result<FreeableBuffer> loaded = inner_->load(offset, size, info);
-  if (!loaded.ok() || !keep_ || info.segment_type != SegmentInfo::Type::Backend) {
-    return loaded;
+  if (!keep_ || info.segment_type != SegmentInfo::Type::Backend) {
+    return inner_->load(offset, size, info);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
-  kept_.push_back(std::move(loaded.get()));
-  return view(kept_.back().data(), kept_.back().size(), false);
+  auto place = kept_.find({offset, size});
+  if (place == kept_.end()) {
+    Result<FreeableBuffer> loaded = inner_->load(offset, size, info);
+    if (!loaded.ok()) {
+      return loaded.error();
+    }
+    place = kept_.emplace(std::pair(offset, size), std::move(loaded.get())).first;
+  }
+  return view(place->second.data(), place->second.size(), false);
 }
 
 FreeableBuffer view(const void* data, size_t bytes, bool droppable) {

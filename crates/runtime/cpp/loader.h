@@ -3,9 +3,10 @@
 #include <executorch/runtime/core/data_loader.h>
 
 #include <atomic>
-#include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace nearside {
 
@@ -63,7 +64,8 @@ class KeepingLoader final : public executorch::runtime::DataLoader {
   std::unique_ptr<executorch::runtime::DataLoader> inner_;
   std::atomic<bool> keep_{false};
   mutable std::mutex mutex_;
-  mutable std::deque<executorch::runtime::FreeableBuffer> kept_;
+  /// By offset and size: a method that is loaded again is given the same.
+  mutable std::map<std::pair<size_t, size_t>, executorch::runtime::FreeableBuffer> kept_;
 };
 
 /// A view of `data` that gives its whole pages back when it is freed, if they are `droppable`.

@@ -16,9 +16,9 @@ pub struct MemoryNeed {
     pub state_bytes: u64,
     /// Places for outputs and mutable buffers that the exporter left without one.
     pub output_bytes: u64,
-    /// Weights that are read into memory instead of being mapped.
+    /// Weights that are read into memory instead of being mapped, for as long as the load takes at least.
     pub constant_bytes: u64,
-    /// What delegates keep of the weights in a form of their own. Where a payload does not tell, its length.
+    /// What delegates keep: the weights in a form of their own, and tables. Where a payload does not tell, its length.
     pub delegate_bytes: u64,
     /// What delegates need beside it while they run, at most. XNNPACK's parts share one workspace.
     pub workspace_bytes: u64,
@@ -59,11 +59,10 @@ impl MemoryNeed {
         let read = match mode {
             LoadMode::Mmap => 0,
             LoadMode::Bytes => file.bytes,
-            // The segment of constants stays; payloads are read one after the other.
             LoadMode::File => {
                 file.constants.as_ref().map_or(0, |range| range.end - range.start)
                     + (file.description.end - file.description.start)
-                    + payloads.clone().max().unwrap_or(0)
+                    + read_for_delegates(file, method, checked)
             }
         };
         // Which part asks for which data only the delegates know.
@@ -104,6 +103,17 @@ impl MemoryNeed {
         .into_iter()
         .fold(0, u64::saturating_add)
     }
+}
+
+/// What is in memory at once of all that delegates read: the payload and the named data of one part after the other, or of
+/// all of them if they are read on.
+fn read_for_delegates(file: &ProgramFile, method: &MethodFile, checked: &Checked) -> u64 {
+    let named = distinct(file.named_data.iter().map(|data| data.range.clone()).collect());
+    let parts = method.delegates.iter().zip(&checked.graphs).map(|(part, graph)| {
+        let weights = graph.as_ref().map_or(named, |graph| graph.constant_bytes.min(named));
+        part.payload.end - part.payload.start + weights
+    });
+    if checked.reads_in_place() { parts.sum() } else { parts.max().unwrap_or(0) }
 }
 
 /// Buffers can lie in one another: a view of a part of one, for one.

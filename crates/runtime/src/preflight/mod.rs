@@ -33,6 +33,13 @@ pub(crate) struct Checked {
     pub(crate) missing_data: Vec<String>,
 }
 
+impl Checked {
+    /// Whether delegates go on reading what they were given.
+    pub(crate) fn reads_in_place(&self) -> bool {
+        self.graphs.iter().flatten().any(|graph| graph.reads_in_place)
+    }
+}
+
 /// What a method that may be loaded is known by.
 #[derive(Debug)]
 pub(crate) struct Cleared {
@@ -51,9 +58,10 @@ pub(crate) fn clear(
     method: &MethodFile,
     options: &LoadOptions,
 ) -> Result<Cleared> {
-    let delegates = delegate::prepare(program, method, &options.delegate_options)?;
     let (checked, need) = check(program, file, method, options, None)?;
-    let reads_in_place = checked.graphs.iter().flatten().any(|graph| graph.reads_in_place);
+    // Last: options of the process stay as they are if the method is refused.
+    let delegates = delegate::prepare(program, method, &options.delegate_options)?;
+    let reads_in_place = checked.reads_in_place();
     Ok(Cleared { state: checked.state, need, reads_in_place, delegates })
 }
 
