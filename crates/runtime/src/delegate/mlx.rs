@@ -3,7 +3,7 @@
 //! Its options `skip_mutable_buffer_init` and `cache_key` need objects of its C++ side that this project does not make,
 //! so they are not offered. Sources: backends/mlx/runtime/{backend_options.h, MLXBackend.cpp}.
 
-use super::option::{OptionInfo, OptionKind, OptionValue, Scope};
+use super::option::{OptionInfo, OptionKind, Scope};
 use super::{Check, DelegateInfo, DelegateOptions, Platform, nothing_to_prepare};
 use crate::error::{Error, Result};
 
@@ -39,8 +39,7 @@ impl TryFrom<MlxOptions> for DelegateOptions {
     fn try_from(options: MlxOptions) -> Result<Self> {
         let mut chosen = Self::new();
         if let Some(runs) = options.clear_cache_interval {
-            let runs = OptionValue::Int(i32::try_from(runs).unwrap_or(i32::MAX));
-            chosen.set(INFO.id, "clear_cache_interval", runs)?;
+            chosen = Self::parse(INFO.id, &[("clear_cache_interval", &runs.to_string())])?;
         }
         Ok(chosen)
     }

@@ -23,7 +23,7 @@ pub(super) fn check_coverage(method: &MethodFile, checked: &Checked, options: &L
     }
     let Some(demanded) = options.min_coverage else { return Ok(()) };
     let coverage = coverage::count(method, &checked.graphs).share();
-    if coverage.is_some_and(|share| share >= demanded) {
+    if coverage.unwrap_or(0.0) >= demanded {
         return Ok(());
     }
     Err(Error::CoverageTooLow { method: method.name.clone(), coverage, demanded, portable: portable() })
