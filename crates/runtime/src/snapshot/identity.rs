@@ -26,33 +26,53 @@ impl Identity {
     }
 }
 
-/// Bytes at each end of a segment that count.
-const ENDS: u64 = 4096;
+/// Bytes of each sample.
+const SAMPLE: u64 = 4096;
+/// Bytes from the start of one sample to that of the next. Whatever is shorter than this counts in full.
+const STRIDE: u64 = 1 << 20;
 
-/// A hash of a program: of its description in full and of the ends of each segment and data file, so that large weights
-/// need not be read. SHA-256.
+/// A hash of a program: of its description in full and of samples of each segment and data file, so that large weights
+/// need not be read. A change that is at least [`STRIDE`] long never goes unseen. SHA-256.
 pub(crate) fn fingerprint(program: &Program) -> Result<[u8; 32]> {
     let file = program.file()?;
     let mut hash = Sha256::new();
     hash.update(file.bytes.to_le_bytes());
     hash.update(program.read(file.description.clone())?);
     for segment in &file.segments {
-        for range in ends(segment) {
+        for range in samples(segment) {
             hash.update(program.read(range)?);
         }
     }
     for (key, bytes) in program.external().into_iter().flat_map(|data| data.entries()) {
         hash.update(key.as_bytes());
         hash.update((bytes.len() as u64).to_le_bytes());
-        for range in ends(&(0..bytes.len() as u64)) {
+        for range in samples(&(0..bytes.len() as u64)) {
             hash.update(&bytes[range.start as usize..range.end as usize]);
         }
     }
     Ok(hash.finalize().into())
 }
 
-fn ends(range: &Range<u64>) -> [Range<u64>; 2] {
-    let first = range.start..range.end.min(range.start + ENDS);
-    let last = first.end.max(range.end.saturating_sub(ENDS))..range.end;
-    [first, last]
+/// All of a short range; of a long one a sample each [`STRIDE`], and its end.
+fn samples(range: &Range<u64>) -> Vec<Range<u64>> {
+    if range.end - range.start <= STRIDE {
+        return vec![range.clone()];
+    }
+    let starts = (range.start..range.end - SAMPLE).step_by(STRIDE as usize).chain([range.end - SAMPLE]);
+    starts.map(|start| start..start + SAMPLE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_ranges_count_in_full_and_long_ones_from_end_to_end() {
+        assert_eq!(samples(&(7..7)), [7..7]);
+        assert_eq!(samples(&(7..7 + STRIDE)), [7..7 + STRIDE]);
+        let long = 7..7 + 3 * STRIDE + 5;
+        let taken = samples(&long);
+        assert_eq!((taken[0].start, taken.last().unwrap().end), (long.start, long.end));
+        assert!(taken.windows(2).all(|pair| pair[1].start - pair[0].start <= STRIDE), "{taken:?}");
+    }
 }
