@@ -64,6 +64,7 @@ fn method(method: &MethodDocument) -> String {
         ("  inputs", values(&method.inputs)),
         ("  outputs", values(&method.outputs)),
         ("  coverage", coverage(method)),
+        ("  weights", weights(method)),
         (
             "  memory",
             format!("{} bytes in all; {} more stay in the mapped file", memory.total, memory.mapped),
@@ -84,13 +85,23 @@ fn method(method: &MethodDocument) -> String {
     if !method.external.is_empty() {
         facts.push(("  other files", format!("{} tensors or pieces of data", method.external.len())));
     }
-    facts.extend(method.problems.iter().map(|problem| ("  problem", problem.message.clone())));
+    for problem in &method.problems {
+        facts.push(("  problem", problem.message.clone()));
+        facts.push(("", format!("hint: {}", problem.hint)));
+    }
     table::facts(&facts) + &calls(method)
+}
+
+fn weights(method: &MethodDocument) -> String {
+    let delegated = method.delegates.iter().map(|delegate| delegate.constant_bytes).sum::<Option<u64>>();
+    let delegated = delegated.map_or("an unknown number of".into(), |bytes| bytes.to_string());
+    format!("{delegated} bytes in delegates, {} in the file outside of them", method.constant_bytes)
 }
 
 fn coverage(method: &MethodDocument) -> String {
     let counted = &method.coverage;
     match (counted.share, counted.delegated) {
+        (_, Some(0)) if counted.portable == 0 => "none: it calls no operators".into(),
         (Some(share), Some(delegated)) => {
             let all = delegated + counted.portable;
             format!("{:.1} % ({delegated} of {all} operator calls are in delegates)", share * 100.0)
