@@ -1,4 +1,5 @@
-//! ExecuTorch, safely: programs, methods, tensors, delegates and threads.
+//! ExecuTorch, safely: programs checked before any C++ sees them, methods, tensors, delegates, memory that can be saved,
+//! profiles.
 //!
 //! ```no_run
 //! use nearside_runtime::{LoadMode, Program, TensorRef};
@@ -41,3 +42,8 @@ pub use registry::{has_operator, registered_delegates, registered_operators};
 pub use snapshot::Snapshot;
 pub use tensor::{DType, Element, TensorRef, TensorView};
 pub use threads::{set_thread_count, thread_count};
+
+/// The code of the guide is compiled with the documentation's own.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+mod guide {}
