@@ -162,8 +162,8 @@ impl Program {
         Method::load(self, &file, method, options)
     }
 
-    /// All checks that [`Program::load_method_with`] makes before it allocates anything, but for those of delegates'
-    /// options. It is as if the program and its data files had been opened in `mode`: a mapped file can tell whether it
+    /// All checks that [`Program::load_method_with`] makes before it allocates anything, but for whether delegates' options
+    /// can be put into effect. It is as if the program and its data files had been opened in `mode`: a mapped file can tell whether it
     /// would fit if it were read.
     ///
     /// # Errors
@@ -172,7 +172,7 @@ impl Program {
         self.method_meta(name)?;
         let file = self.file()?;
         let method = file.method(name).ok_or_else(|| self.changed())?;
-        delegate::require(method)?;
+        delegate::require(method, &options.delegate_options)?;
         preflight::check(self, &file, method, options, Some(mode)).map(|_| ())
     }
 

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
             asking_whether_it_is_available_settles_nothing,
         ),
         test("another_library_is_refused_after_the_first", another_library_is_refused_after_the_first),
+        test("a_check_knows_the_library_of_the_options", a_check_knows_the_library_of_the_options),
     ];
     match std::env::var_os(LIBRARY) {
         Some(_) => tests.extend(with_openvino),
@@ -108,6 +109,11 @@ fn another_library_is_refused_after_the_first() -> std::result::Result<(), Faile
     check(decibels(&said)?.len() == 1 && said.contains("is in use already"), said)
 }
 
+fn a_check_knows_the_library_of_the_options() -> std::result::Result<(), Failed> {
+    let said = run(&["check", "other-library", "check"], &[]);
+    check(said.starts_with("checked\n") && said.contains("can't run here"), said)
+}
+
 fn a_missing_library_is_refused_in_words() -> std::result::Result<(), Failed> {
     let said = run(&["no-library", "run"], &[("OPENVINO_LIB_PATH", "/no/such/libopenvino_c.so")]);
     let words = "can't run here: /no/such/libopenvino_c.so can't be opened";
@@ -171,6 +177,10 @@ fn process(steps: &[String]) -> ExitCode {
             // SAFETY: this process has one thread, but for OpenVINO's, which rest.
             "set-late" => unsafe { std::env::set_var("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_VNNI") },
             "run" => report(distance("separable-openvino.pte", &options)),
+            "check" => match checked("separable-openvino.pte", &options) {
+                Ok(()) => println!("checked"),
+                Err(error) => println!("{error}"),
+            },
             "xnnpack" => report(distance("separable-xnnpack.pte", &options)),
             other => panic!("no such step: {other}"),
         }
@@ -186,14 +196,29 @@ fn report(distance: Result<f64>) {
     }
 }
 
+/// Whether the program could be loaded.
+fn checked(file: &str, options: &OpenVinoOptions) -> Result<()> {
+    open(file)?.check_method("forward", &load_options(options)?, LoadMode::Mmap)
+}
+
+fn open(file: &str) -> Result<Program> {
+    Program::open(models().join(file), LoadMode::Mmap)
+}
+
+fn models() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models/openvino")
+}
+
+fn load_options(options: &OpenVinoOptions) -> Result<LoadOptions> {
+    let delegate_options = DelegateOptions::try_from(options.clone())?;
+    Ok(LoadOptions { delegate_options, ..LoadOptions::default() })
+}
+
 /// How far what the program computes is from eager, as signal over noise.
 fn distance(file: &str, options: &OpenVinoOptions) -> Result<f64> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models/openvino");
-    let delegate_options = DelegateOptions::try_from(options.clone())?;
-    let load = LoadOptions { delegate_options, ..LoadOptions::default() };
-    let mut method = Program::open(folder.join(file), LoadMode::Mmap)?.load_method_with("forward", &load)?;
+    let mut method = open(file)?.load_method_with("forward", &load_options(options)?)?;
     let (mut signal, mut noise) = (0.0, 0.0);
-    for Case { inputs, outputs, .. } in cases_of(&folder.join("separable.json")) {
+    for Case { inputs, outputs, .. } in cases_of(&models().join("separable.json")) {
         let found = method.execute(&[inputs[0].as_ref()])?;
         for (found, eager) in found.tensor(0)?.as_slice::<f32>()?.iter().zip(&outputs[0].values) {
             signal += f64::from(*eager).powi(2);

@@ -126,6 +126,8 @@ fn a_demand_for_coverage_is_met_or_answered_with_what_stayed_portable() {
          aten::argmax.out (1), aten::cumsum.out (1), aten::topk.values (1)"
     );
     assert!(matches!(refused("add.pte", &demand(0.1)), Error::CoverageTooLow { .. }));
+    // Of a delegate that does not tell nothing is promised.
+    assert!(matches!(refused("unknown-delegate.pte", &demand(0.0)), Error::DelegateMissing { .. }));
 }
 
 #[test]

@@ -23,7 +23,7 @@ struct Subject {
 }
 
 impl Subject {
-    fn open(args: &ProfileArgs) -> Result<Self> {
+    fn open(args: &ProfileArgs, options: &LoadOptions) -> Result<Self> {
         let mode = LoadMode::default();
         if !inspect::is_package(&args.path) {
             if args.image.is_some() || args.variant.is_some() {
@@ -45,7 +45,7 @@ impl Subject {
             ));
         }
         let package = Package::open(&args.path)?;
-        let variant = package.choose(args.variant.as_deref(), &LoadOptions::default(), mode)?;
+        let variant = package.choose(args.variant.as_deref(), options, mode)?;
         Ok(Self {
             name: package.manifest().name.clone(),
             variant: Some(variant.name.clone()),
@@ -59,9 +59,9 @@ impl Subject {
 pub(crate) fn profile(args: &ProfileArgs) -> Result<()> {
     // Before there are threads: some options go by way of the environment.
     let delegate_options = crate::delegate_options::read(&args.delegate_option)?;
-    let subject = Subject::open(args)?;
-    use_threads(args.threads.map(usize::from))?;
     let options = LoadOptions { profiling: true, delegate_options, ..LoadOptions::default() };
+    let subject = Subject::open(args, &options)?;
+    use_threads(args.threads.map(usize::from))?;
     let mut method = subject.program.load_method_with(&subject.method, &options)?;
     let inputs = match (&args.image, &subject.package) {
         (Some(image), Some(package)) => inputs::photo(image, package)?,

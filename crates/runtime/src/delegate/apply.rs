@@ -48,7 +48,7 @@ pub(crate) fn prepare(program: &Program, method: &MethodFile, options: &Delegate
             delegates.push(known);
         }
         // After its options, which may say where its library is.
-        require_one(&method.name, &id)?;
+        require_one(&method.name, &id, options)?;
     }
     for one in chosen.iter().filter(|one| one.option.scope == Scope::Process) {
         set_for_process(one)?;

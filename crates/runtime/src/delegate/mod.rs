@@ -80,8 +80,8 @@ pub(crate) enum Check {
     None,
     /// Before ExecuTorch's, to say why.
     Before(fn() -> std::result::Result<(), String>),
-    /// In place of ExecuTorch's, which would do more than ask.
-    InPlace(fn() -> std::result::Result<(), String>),
+    /// In place of ExecuTorch's, which would do more than ask. Options of a load that is to come may tell where things are.
+    InPlace(fn(&DelegateOptions) -> std::result::Result<(), String>),
 }
 
 impl DelegateInfo {

@@ -1,6 +1,7 @@
 //! What a method holds and needs, for people and tools: `nearside inspect` prints it.
 
 use super::{Checked, Coverage, StateBuffer, coverage, external};
+use crate::delegate::DelegateOptions;
 use crate::error::{Error, Result};
 use crate::file::{FileValue, Instruction, MethodFile, Storage};
 use crate::memory::MemoryNeed;
@@ -57,7 +58,7 @@ impl MethodReport {
         let mut problems = Vec::new();
         problems.extend(super::check_requirements(program, &file, method).err());
         problems.extend(super::missing_data(method, &checked).err());
-        problems.extend(crate::delegate::require(method).err());
+        problems.extend(crate::delegate::require(method, &DelegateOptions::new()).err());
         let memory = MemoryNeed::new(program, &file, method, &checked, None);
         Ok(Self {
             delegated: parts(method, &checked),

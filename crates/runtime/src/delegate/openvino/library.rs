@@ -41,8 +41,12 @@ pub(super) fn choose(options: &DelegateOptions) -> Result<()> {
 }
 
 /// Whether the library that the delegate will open can be used.
-pub(super) fn check() -> std::result::Result<(), String> {
-    usable().map(drop)
+pub(super) fn check(options: &DelegateOptions) -> std::result::Result<(), String> {
+    let file = match options.get(INFO.id, LIBRARY) {
+        Some(OptionValue::Text(path)) => path.clone(),
+        _ => from_environment(),
+    };
+    is_usable(&file)
 }
 
 /// From here on this file is the one.
@@ -52,12 +56,20 @@ pub(super) fn settle(file: String) {
 
 /// The library that the delegate will open, which can be used.
 pub(super) fn usable() -> std::result::Result<String, String> {
-    let file = env::var(VARIABLE).unwrap_or_else(|_| DEFAULT.to_owned());
-    if Path::new(&file).is_dir() {
+    let file = from_environment();
+    is_usable(&file).map(|()| file)
+}
+
+fn from_environment() -> String {
+    env::var(VARIABLE).unwrap_or_else(|_| DEFAULT.to_owned())
+}
+
+fn is_usable(file: &str) -> std::result::Result<(), String> {
+    if Path::new(file).is_dir() {
         return Err(format!("{VARIABLE} is {file}, a folder; it must be the file of libopenvino_c.so in it"));
     }
     // Never closed: the delegate keeps it too.
-    let library = ManuallyDrop::new(open_any(&[&file]).map_err(|problem| {
+    let library = ManuallyDrop::new(open_any(&[file]).map_err(|problem| {
         format!("{problem}; install OpenVINO 2025 and set {VARIABLE} to the file of its libopenvino_c.so")
     })?);
     let version = version(&library).ok_or_else(|| format!("{file} is not OpenVINO's C library"))?;
@@ -66,7 +78,7 @@ pub(super) fn usable() -> std::result::Result<String, String> {
             "{file} is OpenVINO {version}; ExecuTorch's delegate needs 2025.1 or later, before 2026"
         ));
     }
-    Ok(file)
+    Ok(())
 }
 
 /// `ov_version_t` of openvino/c/ov_common.h.

@@ -103,6 +103,6 @@ pub(super) static INFO: DelegateInfo = DelegateInfo {
             phone also libQnnHtpVxxStub.so and the skeleton for its DSP, in the app",
     absence: "is_available() is true all the same; 0x1 (Internal) at method load",
     tested: "not run on a device; our check ran with Qualcomm's libraries absent and, on Linux x86_64, of another version",
-    check: Check::InPlace(version::check),
+    check: Check::InPlace(|_| version::check()),
     prepare: nothing_to_prepare,
 };
