@@ -86,27 +86,8 @@ impl Method {
         loaded.pin_mut().stop_trace();
         let delegate_options = delegates.read_back(&loaded)?;
         let tracing = plan.map(|plan| Tracing::new(plan, &loaded));
-        let mut outputs = Vec::new();
-        for index in method.unplaced_outputs() {
-            let place = arena(bytes_of(method, method.outputs[index]))?;
-            let span = place.span();
-            // SAFETY: the place is kept beside the method and dropped after it.
-            match unsafe { loaded.pin_mut().place_output(index, span.data, span.bytes) } {
-                0 => outputs.push(place),
-                code => return Err(failed(code)),
-            }
-        }
-        for at in method.unplaced_buffers() {
-            let place = arena(bytes_of(method, at))?;
-            let span = place.span();
-            let name = method.values[at].as_tensor().and_then(|tensor| tensor.name.as_deref());
-            cxx::let_cxx_string!(name = name.unwrap_or_default());
-            // SAFETY: the place is kept with the arenas.
-            match unsafe { loaded.pin_mut().place_buffer(&name, span.data, span.bytes) } {
-                0 => arenas.push(place),
-                code => return Err(failed(code)),
-            }
-        }
+        let outputs = place_outputs(method, &mut loaded, arena, failed)?;
+        arenas.extend(place_buffers(method, &mut loaded, arena, failed)?);
         let is_tensor = |at: &usize| meta.inputs[*at].as_tensor().is_some();
         let tensors = (0..meta.inputs.len()).filter(is_tensor).collect();
         Ok(Self {
@@ -370,6 +351,46 @@ fn check_input(meta: &MethodMeta, index: usize, input: &TensorRef<'_>, expected:
         });
     }
     Ok(())
+}
+
+/// Gives the outputs that the plan left out a place each, to be kept beside the method and dropped after it.
+fn place_outputs(
+    method: &MethodFile,
+    loaded: &mut UniquePtr<ffi::Method>,
+    arena: impl Fn(u64) -> Result<Arena>,
+    failed: impl Fn(u32) -> Error,
+) -> Result<Vec<Arena>> {
+    let place = |index| {
+        let place = arena(bytes_of(method, method.outputs[index]))?;
+        let span = place.span();
+        // SAFETY: the caller keeps the place as long as the method.
+        match unsafe { loaded.pin_mut().place_output(index, span.data, span.bytes) } {
+            0 => Ok(place),
+            code => Err(failed(code)),
+        }
+    };
+    method.unplaced_outputs().into_iter().map(place).collect()
+}
+
+/// As [`place_outputs`], for mutable buffers.
+fn place_buffers(
+    method: &MethodFile,
+    loaded: &mut UniquePtr<ffi::Method>,
+    arena: impl Fn(u64) -> Result<Arena>,
+    failed: impl Fn(u32) -> Error,
+) -> Result<Vec<Arena>> {
+    let place = |at| {
+        let place = arena(bytes_of(method, at))?;
+        let span = place.span();
+        let name = method.values[at].as_tensor().and_then(|tensor| tensor.name.as_deref());
+        cxx::let_cxx_string!(name = name.unwrap_or_default());
+        // SAFETY: the caller keeps the place as long as the method.
+        match unsafe { loaded.pin_mut().place_buffer(&name, span.data, span.bytes) } {
+            0 => Ok(place),
+            code => Err(failed(code)),
+        }
+    };
+    method.unplaced_buffers().into_iter().map(place).collect()
 }
 
 fn bytes_of(method: &MethodFile, value: usize) -> u64 {
