@@ -68,30 +68,31 @@ impl MemoryNeed {
         // Which part asks for which data only the delegates know.
         let named = file.named_data.iter().filter(|_| !method.delegates.is_empty());
         let named = distinct(named.map(|data| data.range.clone()).collect());
-        let mapped = distinct(constants(method)) + payloads.sum::<u64>() + named;
+        let mapped = sum([distinct(constants(method)), sum(payloads), named]);
         let data_files = || program.external().into_iter().flat_map(ExternalData::files);
         let is_mapped =
             |data: &&DataFile| as_if.map_or_else(|| data.is_mapped(), |mode| mode == LoadMode::Mmap);
-        let data_read = data_files().filter(|data| !is_mapped(data)).map(DataFile::len).sum::<u64>();
-        let data_mapped = data_files().filter(is_mapped).map(DataFile::len).sum::<u64>();
+        let data_read = sum(data_files().filter(|data| !is_mapped(data)).map(DataFile::len));
+        let data_mapped = sum(data_files().filter(is_mapped).map(DataFile::len));
         Self {
-            planned_bytes: method.arena_bytes().iter().sum(),
+            planned_bytes: sum(method.arena_bytes()),
             state_bytes: state(method, checked),
-            output_bytes: outputs.chain(buffers).sum(),
+            output_bytes: sum(outputs.chain(buffers)),
             constant_bytes: read + data_read,
-            delegate_bytes: graphs().map(|graph| graph.packed_bytes).sum::<u64>()
-                + opaque().map(|(part, _)| part.payload.end - part.payload.start).sum::<u64>(),
+            delegate_bytes: sum(graphs()
+                .map(|graph| graph.packed_bytes)
+                .chain(opaque().map(|(part, _)| part.payload.end - part.payload.start))),
             workspace_bytes: graphs().map(|graph| graph.workspace_bytes).max().unwrap_or(0),
             temporary_bytes: temporary(method),
             table_bytes: tables(method),
             unknown_delegates,
-            mapped_bytes: data_mapped + if mode == LoadMode::Mmap { mapped } else { 0 },
+            mapped_bytes: sum([data_mapped, if mode == LoadMode::Mmap { mapped } else { 0 }]),
         }
     }
 
     /// All that is taken, bytes. Mapped files are not.
     pub fn total_bytes(&self) -> u64 {
-        [
+        sum([
             self.planned_bytes,
             self.output_bytes,
             self.constant_bytes,
@@ -99,9 +100,7 @@ impl MemoryNeed {
             self.workspace_bytes,
             self.temporary_bytes,
             self.table_bytes,
-        ]
-        .into_iter()
-        .fold(0, u64::saturating_add)
+        ])
     }
 }
 
@@ -113,7 +112,12 @@ fn read_for_delegates(file: &ProgramFile, method: &MethodFile, checked: &Checked
         let weights = graph.as_ref().map_or(named, |graph| graph.constant_bytes.min(named));
         part.payload.end - part.payload.start + weights
     });
-    if checked.reads_in_place() { parts.sum() } else { parts.max().unwrap_or(0) }
+    if checked.reads_in_place() { sum(parts) } else { parts.max().unwrap_or(0) }
+}
+
+/// A file may claim sizes that no memory holds: their sum must not come out small.
+fn sum(bytes: impl IntoIterator<Item = u64>) -> u64 {
+    bytes.into_iter().fold(0, u64::saturating_add)
 }
 
 /// Buffers can lie in one another: a view of a part of one, for one.
@@ -123,7 +127,7 @@ fn state(method: &MethodFile, checked: &Checked) -> u64 {
         distinct(buffers.map(|buffer| buffer.range.clone()).collect())
     };
     let arenas = method.planned_bytes.len() + method.unplaced_buffers().len();
-    (0..arenas).map(of).sum()
+    sum((0..arenas).map(of))
 }
 
 /// Of ExecuTorch 1.5.1's kernels only `topk` asks for memory: a queue of value and index for each element of a row.
@@ -132,7 +136,7 @@ fn temporary(method: &MethodFile) -> u64 {
     let queue = |step: &Instruction| match step {
         Instruction::Kernel { operator, args } if method.operators[*operator].starts_with("aten::topk") => {
             let input = args.first().and_then(|&at| method.values[at].as_tensor());
-            input.map(|tensor| elements(tensor) * ENTRY_BYTES)
+            input.map(|tensor| elements(tensor).saturating_mul(ENTRY_BYTES))
         }
         _ => None,
     };
@@ -163,4 +167,45 @@ pub struct MemoryReport {
     pub arena_bytes: Vec<u64>,
     /// Of the whole process now; `None` where the system does not tell.
     pub resident: Option<Resident>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::{Dynamism, FileValue, Storage};
+    use crate::tensor::DType;
+
+    #[test]
+    fn sizes_that_no_memory_holds_do_not_add_up_to_small_ones() {
+        let bytes = i64::MAX as u64;
+        let tensor = FileTensor {
+            dtype: DType::U8,
+            sizes: vec![i32::MAX, i32::MAX],
+            dim_order: vec![0, 1],
+            dynamism: Dynamism::Static,
+            storage: Storage::Planned { arena: 0, offset: 0, initial: None },
+            name: None,
+            bytes,
+        };
+        let method = MethodFile {
+            name: "forward".into(),
+            values: vec![FileValue::Tensor(tensor)],
+            inputs: vec![],
+            outputs: vec![],
+            operators: vec!["aten::topk.values".into()],
+            delegates: vec![],
+            instructions: vec![Instruction::Kernel { operator: 0, args: vec![0] }],
+            planned_bytes: vec![bytes],
+            device: None,
+        };
+        let temporary_bytes = temporary(&method);
+        assert_eq!(temporary_bytes, u64::MAX);
+        let need = MemoryNeed {
+            planned_bytes: bytes,
+            output_bytes: bytes,
+            temporary_bytes,
+            ..MemoryNeed::default()
+        };
+        assert_eq!(need.total_bytes(), u64::MAX);
+    }
 }
