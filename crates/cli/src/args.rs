@@ -64,12 +64,12 @@ pub(crate) struct ProfileArgs {
     /// The method; the variant's own by default, `forward` for a program
     #[arg(long)]
     pub(crate) method: Option<String>,
-    /// Runs that are measured
-    #[arg(long, default_value = "20", value_name = "N")]
+    /// Runs that are measured, 1 to 10000: the events of all are kept
+    #[arg(long, default_value = "20", value_name = "N", value_parser = runs)]
     pub(crate) runs: NonZeroUsize,
-    /// Runs before those
-    #[arg(long, default_value_t = 3, value_name = "N")]
-    pub(crate) warmup: usize,
+    /// Runs before those, 0 to 10000
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub(crate) warmup: u32,
     /// A photo to run a package on; fixed pseudo-random numbers by default
     #[arg(long)]
     pub(crate) image: Option<PathBuf>,
@@ -305,6 +305,11 @@ impl From<PolicyArg> for Policy {
 
 fn at_least_one(text: &str) -> std::result::Result<usize, String> {
     text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "give a whole number of at least 1".into())
+}
+
+fn runs(text: &str) -> std::result::Result<NonZeroUsize, String> {
+    let number: Option<NonZeroUsize> = text.parse().ok();
+    number.filter(|runs| runs.get() <= 10_000).ok_or_else(|| "give a whole number, 1 to 10000".into())
 }
 
 /// Slower would be no clip, faster nothing that a clock can pace.

@@ -2,6 +2,7 @@
 
 use crate::args::{FRAME_RATES, FrameArgs, RawLayout};
 use crate::error::{Error, Result};
+use crate::regular;
 use nearside_pipeline::vision::{Frame, Range};
 use std::cell::Cell;
 use std::fs::File;
@@ -30,7 +31,7 @@ const MAX_FRAME_BYTES: usize = 1 << 28;
 impl Clip {
     pub(crate) fn open(path: &Path, args: &FrameArgs) -> Result<Self> {
         let wrong = |reason: String| Error::Clip { path: path.to_owned(), reason };
-        let file = File::open(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+        let file = regular::open(path)?;
         let mut file = BufReader::with_capacity(1 << 20, file);
         if let Some(layout) = args.raw() {
             let frame_bytes = layout.frame_bytes();

@@ -19,6 +19,9 @@ pub(crate) enum Error {
     /// A clip is not what it should be.
     #[error("{path}: {reason}")]
     Clip { path: PathBuf, reason: String },
+    /// No numbers can be made up for a program's inputs.
+    #[error("{0}")]
+    Inputs(String),
     /// Nothing more can be written to stdout.
     #[error("cannot write the result: {0}")]
     Write(std::io::Error),
@@ -55,6 +58,7 @@ impl Error {
             Self::Clip { .. } => Some(
                 "give a .y4m file, or raw frames with --format and --size (and --row-stride, --pixel-stride)",
             ),
+            Self::Inputs(_) => Some("profile a program that was exported with smaller inputs of usual types"),
             Self::Pipeline { source, .. } => Some(source.hint()),
             Self::WriteFile { .. } => Some("check that its folder exists and may be written to"),
             Self::Write(_) => Some("check that there is room where stdout goes"),

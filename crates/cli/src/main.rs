@@ -9,6 +9,7 @@ mod delegate_options;
 mod error;
 mod inspect;
 mod profile;
+mod regular;
 mod run;
 mod stdout;
 mod table;

@@ -2,11 +2,10 @@
 
 use crate::args::RunArgs;
 use crate::error::{Error, Result};
-use crate::{stdout, table};
+use crate::{regular, stdout, table};
 use nearside_pipeline::{Classification, Image, Model};
 use serde::Serialize;
 use std::fmt::Write;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
@@ -68,7 +67,7 @@ fn classify(model: &Model, args: &RunArgs, path: &Path) -> Result<Classification
     let read = |source| Error::Read { path: path.to_owned(), source };
     let mut bytes = Vec::new();
     // No more than a frame, however long the file is.
-    File::open(path).map_err(read)?.take(raw.frame_bytes() as u64).read_to_end(&mut bytes).map_err(read)?;
+    regular::open(path)?.take(raw.frame_bytes() as u64).read_to_end(&mut bytes).map_err(read)?;
     let frame = args.frame.apply(raw.frame(&bytes).map_err(at)?);
     model.classify_frame(&frame, args.model.top).map_err(at)
 }

@@ -407,3 +407,27 @@ fn to_yuv420(rgb: &[u8], width: usize, height: usize) -> [Vec<u8>; 3] {
     };
     [luma, chroma(2, 1.772), chroma(0, 1.402)]
 }
+
+#[test]
+fn a_pipe_that_nobody_writes_to_is_refused_everywhere() {
+    let folder = Folder::new();
+    let pipe = folder.0.path().join("pipe").display().to_string();
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let add = models().join("fixtures/add.pte").display().to_string();
+    let raw = ["--format", "nv12", "--size", "64x64"];
+    let package = tiny();
+    for args in [
+        &["inspect", &pipe][..],
+        &["inspect", &add, "--data", &pipe],
+        &["profile", &pipe],
+        &["profile", &add, "--data", &pipe],
+        &["profile", &add, "--trace", &pipe],
+        &["profile", &package, "--image", &pipe],
+        &["run", &package, &pipe],
+        &[&["run", &package, &pipe][..], &raw].concat(),
+        &["camera", &package, &pipe],
+        &[&["camera", &package, &pipe][..], &raw].concat(),
+    ] {
+        failure(args);
+    }
+}

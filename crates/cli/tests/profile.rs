@@ -144,3 +144,19 @@ fn what_can_not_be_profiled_fails_with_a_hint() {
         assert!(output.stdout.is_empty() && !text.contains("panicked"), "{args:?}: {text}");
     }
 }
+
+#[test]
+fn runs_without_end_are_no_command_line() {
+    let add = model("fixtures/add.pte");
+    for (flag, number) in
+        [("--runs", "0"), ("--runs", "10001"), ("--runs", "18446744073709551615"), ("--warmup", "10001")]
+    {
+        let output = nearside(&["profile", &add, flag, number]);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{flag} {number}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <new>
 
 namespace nearside {
 namespace {
@@ -41,7 +43,52 @@ bool within(size_t offset, size_t size, size_t bytes) {
   return offset <= bytes && size <= bytes - offset;
 }
 
+/// What XNNPACK's kernels may read past the end of a weight (`XNN_EXTRA_BYTES`).
+constexpr size_t kSlack = 128;
+/// ExecuTorch wants its programs aligned so, kernels their constants.
+constexpr std::align_val_t kAlign{64};
+
+void release(void*, void* data, size_t) {
+  ::operator delete(data, kAlign);
+}
+
 } // namespace
+
+Result<FreeableBuffer> FileLoader::load(size_t offset, size_t size, const SegmentInfo& info) const {
+  if (!within(offset, size, bytes_)) {
+    return Error::InvalidArgument;
+  }
+  void* const data = ::operator new(size + kSlack, kAlign, std::nothrow);
+  if (data == nullptr) {
+    return Error::MemoryAllocationFailed;
+  }
+  if (const Error error = load_into(offset, size, info, data); error != Error::Ok) {
+    release(nullptr, data, size);
+    return error;
+  }
+  std::memset(static_cast<uint8_t*>(data) + size, 0, kSlack);
+  return FreeableBuffer(data, size, &release);
+}
+
+Error FileLoader::load_into(size_t offset, size_t size, const SegmentInfo&, void* buffer) const {
+  if (!within(offset, size, bytes_)) {
+    return Error::InvalidArgument;
+  }
+  auto* to = static_cast<uint8_t*>(buffer);
+  while (size > 0) {
+    const ssize_t read = pread(file_, to, size, static_cast<off_t>(offset));
+    if (read < 0 && errno == EINTR) {
+      continue;
+    }
+    if (read <= 0) {
+      return Error::AccessFailed;
+    }
+    to += read;
+    offset += static_cast<size_t>(read);
+    size -= static_cast<size_t>(read);
+  }
+  return Error::Ok;
+}
 
 Result<FreeableBuffer> KeepingLoader::load(size_t offset, size_t size, const SegmentInfo& info) const {
   if (!keep_ || info.segment_type != SegmentInfo::Type::Backend) {

@@ -38,6 +38,24 @@ class MemoryLoader final : public executorch::runtime::DataLoader {
   bool droppable_;
 };
 
+/// Reads from a file that the Rust side has open: that one has been checked, whatever is at its path by now.
+class FileLoader final : public executorch::runtime::DataLoader {
+ public:
+  FileLoader(int file, size_t bytes) : file_(file), bytes_(bytes) {}
+
+  executorch::runtime::Result<executorch::runtime::FreeableBuffer> load(
+      size_t offset, size_t size, const SegmentInfo& info) const override;
+  executorch::runtime::Error load_into(
+      size_t offset, size_t size, const SegmentInfo& info, void* buffer) const override;
+  executorch::runtime::Result<size_t> size() const override {
+    return bytes_;
+  }
+
+ private:
+  int file_;
+  size_t bytes_;
+};
+
 /// Passes on what another loader reads, and can keep payloads in memory: ExecuTorch's XNNPACK delegate frees its own
 /// even if XNNPACK goes on reading weights in it that it did not pack. (It keeps such weights if they have names, as
 /// those of today's exporter do.)

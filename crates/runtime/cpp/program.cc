@@ -4,12 +4,9 @@
 #include "loader.h"
 #include "tracer.h"
 
-#include <executorch/extension/data_loader/file_data_loader.h>
-
 namespace nearside {
 namespace {
 
-using executorch::extension::FileDataLoader;
 using executorch::runtime::DataLoader;
 using executorch::runtime::Result;
 using EtProgram = executorch::runtime::Program;
@@ -28,13 +25,8 @@ std::unique_ptr<Program> load(std::unique_ptr<DataLoader> loader, uint32_t& code
 
 } // namespace
 
-std::unique_ptr<Program> open_file(const std::string& path, uint32_t& code) {
-  Result<FileDataLoader> loader = FileDataLoader::from(path.c_str());
-  if (!loader.ok()) {
-    code = static_cast<uint32_t>(loader.error());
-    return nullptr;
-  }
-  auto keeping = std::make_unique<KeepingLoader>(std::make_unique<FileDataLoader>(std::move(loader.get())));
+std::unique_ptr<Program> open_file(int32_t file, uint64_t bytes, uint32_t& code) {
+  auto keeping = std::make_unique<KeepingLoader>(std::make_unique<FileLoader>(file, bytes));
   KeepingLoader* const kept = keeping.get();
   auto program = load(traceable(std::move(keeping)), code);
   if (program != nullptr) {

@@ -41,7 +41,8 @@ class Program {
 };
 
 /// The two ways in. Each returns null and sets `code` on failure.
-std::unique_ptr<Program> open_file(const std::string& path, uint32_t& code);
+/// `file`, a descriptor, must stay open as long as the program and every method loaded from it.
+std::unique_ptr<Program> open_file(int32_t file, uint64_t bytes, uint32_t& code);
 /// `bytes` must outlive the program and every method loaded from it. `droppable`: they map a file.
 std::unique_ptr<Program> open_bytes(rust::Slice<const uint8_t> bytes, bool droppable, uint32_t& code);
 

@@ -89,7 +89,8 @@ pub(crate) mod ffi {
         fn logged_errors() -> String;
 
         type Program;
-        fn open_file(path: &CxxString, code: &mut u32) -> UniquePtr<Program>;
+        /// `file`: a descriptor that stays open as long as the program and every method loaded from it.
+        fn open_file(file: i32, bytes: u64, code: &mut u32) -> UniquePtr<Program>;
         /// # Safety
         /// `bytes` must outlive the program and every method loaded from it. `droppable`: they map a file.
         unsafe fn open_bytes(bytes: &[u8], droppable: bool, code: &mut u32) -> UniquePtr<Program>;

@@ -2,6 +2,7 @@
 
 use crate::file::{Dynamism, FileTensor, FileValue, Instruction, MethodFile, Storage};
 use crate::tensor::DType;
+use std::collections::BTreeSet;
 
 /// A method's inputs, outputs, memory and delegates.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,11 +26,12 @@ impl MethodMeta {
         let values =
             |indices: &[usize]| indices.iter().map(|&at| ValueMeta::new(&method.values[at])).collect();
         let mut delegates: Vec<String> = Vec::new();
+        let mut seen = BTreeSet::new();
         for step in &method.instructions {
             let Instruction::Delegate { delegate, .. } = step else { continue };
-            let id = &method.delegates[*delegate].id;
-            if !delegates.contains(id) {
-                delegates.push(id.clone());
+            let id = method.delegates[*delegate].id.as_str();
+            if seen.insert(id) {
+                delegates.push(id.to_owned());
             }
         }
         Self {

@@ -14,8 +14,8 @@ use cxx::UniquePtr;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 /// How a program's file is brought into memory.
@@ -45,8 +45,6 @@ struct Inner {
     method_names: Vec<String>,
     /// ExecuTorch's view of it: made when a method is first loaded, so that a file can be described without C++.
     opened: OnceLock<Opened>,
-    /// Set for [`LoadMode::File`].
-    path: Option<PathBuf>,
     /// What the program reads from; dropped after it.
     source: Source,
 }
@@ -74,7 +72,7 @@ impl Program {
             LoadMode::File => Source::file(file),
             LoadMode::Bytes => Source::whole(file),
         };
-        Self::new(name, (mode == LoadMode::File).then(|| path.to_owned()), source.map_err(read)?)
+        Self::new(name, source.map_err(read)?)
     }
 
     /// Opens a program that is in memory already.
@@ -82,15 +80,15 @@ impl Program {
     /// # Errors
     /// As [`Program::open`], but for reading.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        Self::new("program".into(), None, Source::bytes(bytes.into()))
+        Self::new("program".into(), Source::bytes(bytes.into()))
     }
 
-    fn new(name: String, path: Option<PathBuf>, source: Source) -> Result<Self> {
+    fn new(name: String, source: Source) -> Result<Self> {
         let file = ProgramFile::read(&name, &source)?;
         let methods: Vec<_> = file.methods.iter().map(MethodMeta::new).collect();
         let method_names = methods.iter().map(|meta| meta.name.clone()).collect();
         let opened = OnceLock::new();
-        let inner = Inner { name, methods, method_names, opened, path, source };
+        let inner = Inner { name, methods, method_names, opened, source };
         Ok(Self { inner: Arc::new(inner), external: None, fingerprint: Arc::default() })
     }
 
@@ -192,15 +190,14 @@ impl Program {
     fn open_ffi(&self) -> Result<Opened> {
         ffi::start_log();
         let mut code = 0;
-        let program = match (&self.inner.path, self.inner.source.in_memory()) {
-            (Some(path), _) => {
-                cxx::let_cxx_string!(path = path.as_os_str().as_bytes());
-                ffi::open_file(&path, &mut code)
-            }
-            (None, bytes) => {
-                let droppable = matches!(self.inner.source, Source::Map(_));
-                // SAFETY: the source is kept beside the program in `Inner`, and methods keep `Inner`.
-                unsafe { ffi::open_bytes(bytes.unwrap_or_default(), droppable, &mut code) }
+        let program = match &self.inner.source {
+            // Not by its path, where another file may be by now. It is kept beside the program in `Inner`, and methods
+            // keep `Inner`.
+            Source::File { file, bytes } => ffi::open_file(file.as_raw_fd(), *bytes, &mut code),
+            source => {
+                let droppable = matches!(source, Source::Map(_));
+                // SAFETY: the source is kept as above.
+                unsafe { ffi::open_bytes(source.in_memory().unwrap_or_default(), droppable, &mut code) }
             }
         };
         if program.is_null() {

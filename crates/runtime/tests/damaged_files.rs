@@ -110,3 +110,26 @@ fn a_method_that_was_broken_off_is_not_run_again() {
     let Err(error) = method.execute(&[input]) else { panic!("was run again") };
     assert!(matches!(error, Error::Poisoned { .. }), "{error}");
 }
+
+#[test]
+fn a_program_stays_the_one_that_was_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("model.pte");
+    for mode in MODES {
+        std::fs::copy(path("add.pte"), &file).unwrap();
+        let program = Program::open(&file, mode).unwrap();
+        // As an update does it: another file in the same place, and one that was never checked.
+        let other = folder.path().join("other");
+        std::fs::write(&other, b"another file").unwrap();
+        std::fs::rename(&other, &file).unwrap();
+        let mut method = program.load_method("forward").unwrap();
+        let ones = vec![1.0f32; 64];
+        let inputs: Vec<_> =
+            method.meta().inputs.iter().map(|input| input.as_tensor().unwrap().sizes.clone()).collect();
+        let inputs = inputs.iter().map(|sizes| {
+            let elements = sizes.iter().product::<i32>() as usize;
+            TensorRef::new(&ones[..elements], sizes).unwrap()
+        });
+        method.execute(&inputs.collect::<Vec<_>>()).unwrap();
+    }
+}

@@ -48,9 +48,15 @@ pub(super) fn photo(path: &Path, package: &Package) -> Result<Vec<Input>> {
 /// The same numbers each time, at the largest shape that each input takes: -1 to 1 for floats, 0 or 1 for `bool` and for
 /// whole numbers of 16 bits or more, which may be positions or token ids, anything for bytes.
 pub(super) fn pseudo_random(meta: &MethodMeta) -> Result<Vec<Input>> {
+    /// Far more than any picture or prompt.
+    const MAX_BYTES: usize = 1 << 28;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let tensors = meta.inputs.iter().filter_map(|input| input.as_tensor());
-    tensors
+    let tensors = || meta.inputs.iter().filter_map(|input| input.as_tensor());
+    let bytes = tensors().map(|tensor| tensor.bytes).fold(0, usize::saturating_add);
+    if bytes > MAX_BYTES {
+        return Err(Error::Inputs(format!("its inputs take {bytes} bytes; at most {MAX_BYTES} are made up")));
+    }
+    tensors()
         .map(|tensor| {
             let elements: usize =
                 tensor.sizes.iter().map(|&size| usize::try_from(size).unwrap_or(0)).product();
@@ -58,7 +64,7 @@ pub(super) fn pseudo_random(meta: &MethodMeta) -> Result<Vec<Input>> {
             for _ in 0..elements {
                 random
                     .push(tensor.dtype, &mut bytes)
-                    .ok_or_else(|| Error::Usage(format!("no input of type {} can be made", tensor.dtype)))?;
+                    .ok_or_else(|| Error::Inputs(format!("no input of type {} can be made", tensor.dtype)))?;
             }
             Ok(Input::new(tensor.dtype, tensor.sizes.clone(), &bytes))
         })
@@ -96,5 +102,34 @@ impl Random {
             _ => return None,
         }
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pseudo_random;
+    use nearside_pipeline::runtime::{DType, MethodMeta, TensorMeta, ValueMeta};
+
+    #[test]
+    fn inputs_that_fill_the_memory_are_not_made() {
+        let tensor = TensorMeta {
+            name: String::new(),
+            dtype: DType::U8,
+            sizes: vec![1 << 30, 1 << 20],
+            dynamic: false,
+            dim_order: vec![0, 1],
+            bytes: 1 << 50,
+            memory_planned: false,
+        };
+        let meta = MethodMeta {
+            name: "forward".into(),
+            inputs: vec![ValueMeta::Tensor(tensor)],
+            outputs: Vec::new(),
+            planned_bytes: Vec::new(),
+            delegates: Vec::new(),
+            instructions: 0,
+        };
+        let Err(error) = pseudo_random(&meta) else { panic!("they were made") };
+        assert!(error.to_string().contains("1125899906842624 bytes"), "{error}");
     }
 }

@@ -7,7 +7,8 @@ use nearside_pipeline::runtime::profile::{Event, EventKind, Profile};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 const PROCESS: u32 = 1;
@@ -54,6 +55,12 @@ struct Args<'a> {
 pub(super) fn write(path: &Path, name: &str, profile: &Profile) -> Result<()> {
     let failed = |source| Error::WriteFile { path: path.to_owned(), source };
     let document = Document { trace_events: events(name, profile), display_time_unit: "ns" };
+    if std::fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo()) {
+        return Err(failed(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is a pipe, which may have no reader",
+        )));
+    }
     let mut file = BufWriter::new(File::create(path).map_err(failed)?);
     serde_json::to_writer(&mut file, &document).map_err(|error| failed(error.into()))?;
     file.write_all(b"\n").and_then(|()| file.flush()).map_err(failed)

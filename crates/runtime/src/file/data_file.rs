@@ -74,8 +74,9 @@ impl DataFile {
         let layout = header::check_data(&name, bytes)?;
         let description = &bytes[layout.description.start as usize..layout.description.end as usize];
         let damaged = |reason: String| Error::Damaged { name: name.clone(), reason };
-        let root = flatbuffers::root_with_opts::<fb::FlatTensor<'_>>(&verifier(), description)
-            .map_err(|error| damaged(unreadable(&error)))?;
+        let root =
+            flatbuffers::root_with_opts::<fb::FlatTensor<'_>>(&verifier(description.len()), description)
+                .map_err(|error| damaged(unreadable(&error)))?;
         let entries = entries(root, layout.segments_at.unwrap_or(0), source.len()).map_err(damaged)?;
         Ok(Self { inner: Arc::new(Inner { name, source, entries }) })
     }

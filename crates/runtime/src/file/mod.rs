@@ -19,11 +19,15 @@ pub use value::{Dynamism, FileTensor, FileValue, Initial, Storage};
 use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
 
 /// Limits of the structural check. A program of the largest models known has some ten thousand tables, eight deep.
-fn verifier() -> VerifierOptions {
+///
+/// Tables and lists of a hostile file may be referred to from many places, and each place is read: a file is not to take
+/// more than a multiple of its own length in memory. No exporter lets more than the layouts of tables be shared, which
+/// count some four times.
+fn verifier(bytes: usize) -> VerifierOptions {
     VerifierOptions {
         max_depth: 64,
-        max_tables: 4_000_000,
-        max_apparent_size: 1 << 31,
+        max_tables: 1_000_000,
+        max_apparent_size: bytes.saturating_mul(16).saturating_add(1 << 16),
         ..VerifierOptions::default()
     }
 }

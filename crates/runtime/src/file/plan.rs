@@ -4,6 +4,7 @@ use super::program::Tables;
 use super::tensor;
 use super::value::{FileValue, Storage};
 use crate::schema::program::executorch_flatbuffer as fb;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A method. Every index in it is within its list.
@@ -107,23 +108,32 @@ impl MethodFile {
     /// Mutable buffers that the exporter left to the host to place, as indices of values: named, neither planned nor
     /// constant, neither input nor output.
     pub fn unplaced_buffers(&self) -> Vec<usize> {
-        let name = |at: &usize| {
-            let tensor = self.values[*at].as_tensor().filter(|tensor| tensor.storage == Storage::Caller)?;
-            tensor.name.as_deref().filter(|_| !self.inputs.contains(at) && !self.outputs.contains(at))
+        let ends: BTreeSet<usize> = self.inputs.iter().chain(&self.outputs).copied().collect();
+        let mut named: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, value) in self.values.iter().enumerate() {
+            if let Some(name) = value.as_tensor().and_then(|tensor| tensor.name.as_deref()) {
+                named.entry(name).or_default().push(at);
+            }
+        }
+        let is_unplaced = |at: usize| {
+            let storage = self.values[at].as_tensor().map(|tensor| &tensor.storage);
+            storage == Some(&Storage::Caller) && !ends.contains(&at)
         };
-        let all: Vec<usize> = (0..self.values.len()).filter(|at| name(at).is_some()).collect();
-        // ExecuTorch finds them by name: of two with the same one it would find the first.
-        let once = |at: &usize| all.iter().filter(|other| name(other) == name(at)).count() == 1;
-        all.iter().copied().filter(once).collect()
+        // ExecuTorch finds them by name: of two tensors with the same one, wherever they are, it would find the first.
+        let once = named.into_values().filter_map(|all| <[usize; 1]>::try_from(all).ok());
+        let mut unplaced: Vec<usize> = once.map(|[at]| at).filter(|&at| is_unplaced(at)).collect();
+        unplaced.sort_unstable();
+        unplaced
     }
 
     /// Outputs that the exporter left to the host to place, as indices of outputs. One that is an input too shares its
     /// memory.
     pub fn unplaced_outputs(&self) -> Vec<usize> {
+        let inputs: BTreeSet<usize> = self.inputs.iter().copied().collect();
         let unplaced = |index: &usize| {
             let at = self.outputs[*index];
             let tensor = self.values[at].as_tensor();
-            tensor.is_some_and(|tensor| tensor.storage == Storage::Caller) && !self.inputs.contains(&at)
+            tensor.is_some_and(|tensor| tensor.storage == Storage::Caller) && !inputs.contains(&at)
         };
         (0..self.outputs.len()).filter(unplaced).collect()
     }

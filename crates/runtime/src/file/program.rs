@@ -35,6 +35,9 @@ pub struct NamedData {
     pub range: Range<u64>,
 }
 
+/// More than any program has: what is told of each method reads the whole description.
+const MAX_METHODS: usize = 256;
+
 impl ProgramFile {
     /// Reads and verifies the description in `source`; `name` is for messages.
     pub(crate) fn read(name: &str, source: &Source) -> Result<Self> {
@@ -42,7 +45,7 @@ impl ProgramFile {
         let layout = header::check(name, &head, source.len())?;
         let description = read(name, source, layout.description.clone())?;
         let damaged = |reason: String| Error::Damaged { name: name.to_owned(), reason };
-        let root = flatbuffers::root_with_opts::<fb::Program<'_>>(&verifier(), &description)
+        let root = flatbuffers::root_with_opts::<fb::Program<'_>>(&verifier(description.len()), &description)
             .map_err(|error| damaged(unreadable(&error)))?;
         Tables::new(root, &layout, source.len()).and_then(Tables::program).map_err(damaged)
     }
@@ -93,6 +96,9 @@ impl<'f> Tables<'f> {
             return Err(format!("its schema version is {}, this build reads 0", self.root.version()));
         }
         let plans = self.root.execution_plan().ok_or("it has no methods")?;
+        if plans.len() > MAX_METHODS {
+            return Err(format!("it has {} methods, at most {MAX_METHODS} are possible", plans.len()));
+        }
         let methods = plans.iter().map(|plan| MethodFile::read(&self, plan)).collect::<Checked<Vec<_>>>()?;
         for (index, method) in methods.iter().enumerate() {
             if methods[..index].iter().any(|earlier| earlier.name == method.name) {

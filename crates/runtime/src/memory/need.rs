@@ -5,6 +5,8 @@ use crate::external::ExternalData;
 use crate::file::{DataFile, FileTensor, Instruction, MethodFile, ProgramFile};
 use crate::preflight::{Checked, constants, distinct};
 use crate::program::{LoadMode, Program};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The memory that loading and running a method takes, bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -76,7 +78,7 @@ impl MemoryNeed {
         let data_mapped = sum(data_files().filter(is_mapped).map(DataFile::len));
         Self {
             planned_bytes: sum(method.arena_bytes()),
-            state_bytes: state(method, checked),
+            state_bytes: state(checked),
             output_bytes: sum(outputs.chain(buffers)),
             constant_bytes: read + data_read,
             delegate_bytes: sum(graphs()
@@ -121,13 +123,12 @@ fn sum(bytes: impl IntoIterator<Item = u64>) -> u64 {
 }
 
 /// Buffers can lie in one another: a view of a part of one, for one.
-fn state(method: &MethodFile, checked: &Checked) -> u64 {
-    let of = |arena| {
-        let buffers = checked.state.iter().filter(move |buffer| buffer.arena == arena);
-        distinct(buffers.map(|buffer| buffer.range.clone()).collect())
-    };
-    let arenas = method.planned_bytes.len() + method.unplaced_buffers().len();
-    sum((0..arenas).map(of))
+fn state(checked: &Checked) -> u64 {
+    let mut arenas: BTreeMap<usize, Vec<Range<u64>>> = BTreeMap::new();
+    for buffer in &checked.state {
+        arenas.entry(buffer.arena).or_default().push(buffer.range.clone());
+    }
+    sum(arenas.into_values().map(distinct))
 }
 
 /// Of ExecuTorch 1.5.1's kernels only `topk` asks for memory: a queue of value and index for each element of a row.

@@ -31,8 +31,9 @@ impl Flow {
 /// Checks what the instructions do to the values.
 pub(super) fn analyse(method: &MethodFile, delegate_writes: &[Vec<bool>]) -> Result<Flow, String> {
     let steps = Steps::read(method, delegate_writes)?;
-    let views = steps.closure(method, &steps.moved, |value| steps.viewed.contains(&value));
-    let memory = steps.memory(method);
+    check_inputs_stay(method, &steps)?;
+    let memory = steps.memory(method)?;
+    let views = steps.closure(method, &steps.moved, |value| steps.viewed.contains(&value))?;
     for &input in &method.inputs {
         if method.values[input].as_tensor().is_some_and(|t| is_read_only(&t.storage)) {
             return Err(format!(
@@ -47,6 +48,32 @@ pub(super) fn analyse(method: &MethodFile, delegate_writes: &[Vec<bool>]) -> Res
     check_ready(method, &steps)?;
     Ok(Flow { computed: steps.computed, memory })
 }
+
+/// A tensor that becomes another shares its entry with it: binding the next run's input would change both, and copy what
+/// the caller gives into the other's memory.
+fn check_inputs_stay(method: &MethodFile, steps: &Steps) -> Result<(), String> {
+    let inputs: BTreeSet<usize> = method.inputs.iter().copied().collect();
+    for (at, provided) in steps.provides.iter().enumerate() {
+        if let Some(value) = provided.filter(|value| inputs.contains(value)) {
+            return Err(format!("instruction {at} puts another tensor in place of input {value}"));
+        }
+    }
+    Ok(())
+}
+
+/// Ways through the views and moves that are looked at: what the exporter makes takes two or three.
+const MAX_PASSES: usize = 16;
+
+/// Places that all tensors together may use: most have one, what two branches end in has two.
+const MAX_PLACES: usize = 4_000_000;
+
+/// Values that all jumps together may have to be followed for.
+const MAX_FOLLOWED: usize = 4_000_000;
+
+/// Buffers that the exporter may leave without a place: ExecuTorch looks for each by name among all values.
+const MAX_BUFFERS: usize = 2048;
+
+const TOO_MANY: &str = "its moves, views and jumps are too many to be followed";
 
 fn is_read_only(storage: &Storage) -> bool {
     matches!(storage, Storage::Constant(_) | Storage::External { .. })
@@ -79,6 +106,7 @@ struct Steps {
 impl Steps {
     fn read(method: &MethodFile, delegate_writes: &[Vec<bool>]) -> Result<Self, String> {
         let mut steps = Self { computed: vec![false; method.values.len()], ..Self::default() };
+        let mut followed = 0;
         for (at, instruction) in method.instructions.iter().enumerate() {
             steps.reads.push(Vec::new());
             steps.provides.push(None);
@@ -112,6 +140,10 @@ impl Steps {
                         "instruction {at} frees a tensor, which only programs with shapes without bound do"
                     ));
                 }
+            }
+            followed += steps.reads[at].len();
+            if followed > MAX_FOLLOWED {
+                return Err("the lists of tensors that its instructions use are too long".into());
             }
         }
         Ok(steps)
@@ -186,37 +218,47 @@ impl Steps {
         method: &MethodFile,
         edges: &[(usize, usize)],
         holds: impl Fn(usize) -> bool,
-    ) -> Vec<bool> {
+    ) -> Result<Vec<bool>, String> {
         let mut result: Vec<bool> = (0..method.values.len()).map(holds).collect();
-        let mut changed = true;
-        while changed {
-            changed = false;
+        for _ in 0..MAX_PASSES {
+            let mut changed = false;
             for &(to, from) in edges {
                 changed |= result[from] && !result[to];
                 result[to] |= result[from];
             }
+            if !changed {
+                return Ok(result);
+            }
         }
-        result
+        Err(TOO_MANY.into())
     }
 
-    fn memory(&self, method: &MethodFile) -> Vec<BTreeSet<usize>> {
+    fn memory(&self, method: &MethodFile) -> Result<Vec<BTreeSet<usize>>, String> {
+        let inputs: BTreeSet<usize> = method.inputs.iter().copied().collect();
         let own = |(at, value): (usize, &FileValue)| match value {
-            FileValue::Tensor(tensor) if tensor.storage != Storage::Caller || method.inputs.contains(&at) => {
+            FileValue::Tensor(tensor) if tensor.storage != Storage::Caller || inputs.contains(&at) => {
                 BTreeSet::from([at])
             }
             _ => BTreeSet::new(),
         };
         let mut memory: Vec<BTreeSet<usize>> = method.values.iter().enumerate().map(own).collect();
-        let mut changed = true;
-        while changed {
-            changed = false;
+        let mut places = memory.len();
+        for _ in 0..MAX_PASSES {
+            let mut changed = false;
             for &(to, from) in &self.shared {
                 let more: Vec<usize> = memory[from].difference(&memory[to]).copied().collect();
                 changed |= !more.is_empty();
+                places += more.len();
+                if places > MAX_PLACES {
+                    return Err(TOO_MANY.into());
+                }
                 memory[to].extend(more);
             }
+            if !changed {
+                return Ok(memory);
+            }
         }
-        memory
+        Err(TOO_MANY.into())
     }
 }
 
@@ -258,19 +300,27 @@ fn check_write(
 fn check_ready(method: &MethodFile, steps: &Steps) -> Result<(), String> {
     // What the runtime places when it loads the method.
     let outputs = method.unplaced_outputs().into_iter().map(|index| method.outputs[index]);
-    let placed: BTreeSet<usize> = outputs.chain(method.unplaced_buffers()).collect();
+    let buffers = method.unplaced_buffers();
+    if buffers.len() > MAX_BUFFERS {
+        return Err(format!(
+            "it leaves {} buffers to be placed, at most {MAX_BUFFERS} are possible",
+            buffers.len()
+        ));
+    }
+    let placed: BTreeSet<usize> = outputs.chain(buffers).collect();
+    let inputs: BTreeSet<usize> = method.inputs.iter().copied().collect();
+    let moved: BTreeSet<usize> = steps.moved.iter().map(|&(to, _)| to).collect();
     let late: BTreeSet<usize> = (0..method.values.len())
         .filter(|&value| {
             let Some(tensor) = method.values[value].as_tensor() else { return false };
-            let given = tensor.storage == Storage::Caller
-                && !method.inputs.contains(&value)
-                && !placed.contains(&value);
-            (given || steps.viewed.contains(&value) || steps.moved.iter().any(|&(to, _)| to == value))
-                && tensor.bytes > 0
+            let given =
+                tensor.storage == Storage::Caller && !inputs.contains(&value) && !placed.contains(&value);
+            (given || steps.viewed.contains(&value) || moved.contains(&value)) && tensor.bytes > 0
         })
         .collect();
     // The state on arrival by a jump, refined until nothing changes. What was not reached yet limits nothing.
     let mut arrivals: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    let mut followed = 0;
     loop {
         let before = arrivals.clone();
         let mut ready = BTreeSet::new();
@@ -283,6 +333,10 @@ fn check_ready(method: &MethodFile, steps: &Steps) -> Result<(), String> {
             }
             ready.extend(steps.provides[at]);
             if let Instruction::JumpFalse { destination, .. } = instruction {
+                followed += 1 + ready.len();
+                if followed > MAX_FOLLOWED {
+                    return Err(TOO_MANY.into());
+                }
                 let arrival = arrivals.entry(*destination).or_insert_with(|| ready.clone());
                 arrival.retain(|value| ready.contains(value));
             }

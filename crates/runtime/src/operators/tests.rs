@@ -89,6 +89,48 @@ fn a_callers_memory_is_not_written() {
 }
 
 #[test]
+fn a_buffer_is_placed_only_if_no_other_tensor_has_its_name() {
+    let named = |value: FileValue, name: &str| with(value, |tensor| tensor.name = Some(name.into()));
+    let used = |other: &str| {
+        let values = vec![named(planned(0), other), named(tensor(Storage::Caller), "cache"), planned(16)];
+        method(values, &[(ABS, &[1, 2, 2])])
+    };
+    assert_eq!(check_method(&used("weight"), &[]), Ok(()));
+    refused(&used("cache"), "has no memory");
+}
+
+#[test]
+fn nothing_takes_the_place_of_an_input() {
+    let moved = |values: Vec<FileValue>| {
+        let mut method = method(values, &[("move", &[1, 0])]);
+        method.inputs = vec![0];
+        method
+    };
+    refused(&moved(vec![planned(0), tensor(Storage::Constant(0..16))]), "in place of input 0");
+    let mut output = moved(vec![tensor(Storage::Caller), tensor(Storage::Caller)]);
+    output.outputs = vec![1];
+    refused(&output, "in place of input 0");
+}
+
+#[test]
+fn moves_and_jumps_that_grow_with_their_square_are_refused() {
+    const MANY: usize = 20_000;
+    let chain = |order: &mut dyn Iterator<Item = usize>| {
+        let mut method = method(vec![planned(0); MANY + 1], &[]);
+        method.instructions = order.map(|from| Instruction::Move { from, to: from + 1 }).collect();
+        method
+    };
+    refused(&chain(&mut (0..MANY)), "too many to be followed");
+    refused(&chain(&mut (0..MANY).rev()), "too many to be followed");
+    let mut jumps = method([vec![FileValue::Bool(true)], vec![planned(0); MANY + 1]].concat(), &[]);
+    let pair = |to| {
+        [Instruction::JumpFalse { condition: 0, destination: 2 * MANY }, Instruction::Move { from: 1, to }]
+    };
+    jumps.instructions = (2..MANY + 2).flat_map(pair).collect();
+    refused(&jumps, "too many to be followed");
+}
+
+#[test]
 fn a_tensor_has_memory_before_it_is_used() {
     refused(&method(vec![tensor(Storage::Caller), planned(0)], &[(ABS, &[0, 1, 1])]), "has no memory");
     let values = vec![
@@ -156,10 +198,17 @@ fn a_loop_counts_to_a_size() {
     let count: (&str, &[usize]) = ("executorch_prim::add.Scalar", &[1, 2, 1]);
     let done: (&str, &[usize]) = ("executorch_prim::eq.Scalar", &[1, 3, 4]);
     let back: (&str, &[usize]) = ("jump", &[4, 1]);
-    assert_eq!(check_method(&method(values(), &[size, count, done, back]), &[]), Ok(()));
-    refused(&method(values(), &[size, done, back]), "may not end");
+    let reset: (&str, &[usize]) = ("executorch_prim::sub.Scalar", &[1, 3, 1]);
+    assert_eq!(check_method(&method(values(), &[size, count, done, back, reset]), &[]), Ok(()));
+    refused(&method(values(), &[size, count, done, back]), "may not end");
+    refused(&method(values(), &[size, done, back, reset]), "may not end");
+    // It begins past its end, or a jump goes over the step.
+    let ahead: (&str, &[usize]) = ("executorch_prim::add.Scalar", &[2, 2, 1]);
+    refused(&method(values(), &[ahead, count, done, ("jump", &[4, 1]), reset]), "may not end");
+    let over: (&str, &[usize]) = ("jump", &[4, 3]);
+    refused(&method(values(), &[size, over, count, done, back, reset]), "may not end");
     refused(&method(values(), &[("jump", &[4, 0])]), "may not end");
     let mut still = values();
     still[2] = FileValue::Int(0);
-    refused(&method(still, &[size, count, done, back]), "may not end");
+    refused(&method(still, &[size, count, done, back, reset]), "may not end");
 }

@@ -138,29 +138,52 @@ fn delegate_graphs(
     method: &MethodFile,
 ) -> Result<(Vec<Option<DelegateGraph>>, Vec<String>)> {
     let named = Named::new(program, file);
-    let graph = |(index, part): (usize, &crate::file::FileDelegate)| -> Result<Option<DelegateGraph>> {
+    let mut calls = calls(method);
+    check_work(program, file, &calls, method)?;
+    let mut graph = |(index, part): (usize, &crate::file::FileDelegate)| -> Result<Option<DelegateGraph>> {
         if part.id != xnnpack::ID {
             return Ok(None);
         }
         let payload = program.read(part.payload.clone())?;
-        let calls = xnnpack::Calls { args: calls_of(method, index) };
+        let calls = xnnpack::Calls { args: std::mem::take(&mut calls[index]) };
         let graph = xnnpack::check(&payload, &calls, &named).map_err(|reason| Error::Damaged {
             name: program.name().to_owned(),
             reason: format!("method `{}`: the XNNPACK part {index}: {reason}", method.name),
         })?;
         Ok(Some(graph))
     };
-    let graphs = method.delegates.iter().enumerate().map(graph).collect::<Result<Vec<_>>>()?;
+    let graphs = method.delegates.iter().enumerate().map(&mut graph).collect::<Result<Vec<_>>>()?;
     Ok((graphs, named.into_missing()))
 }
 
-/// The arguments of each call of delegated part `index`.
-fn calls_of(method: &MethodFile, index: usize) -> Vec<Vec<&FileValue>> {
-    let call = |step: &Instruction| match step {
-        Instruction::Delegate { delegate, args } if *delegate == index => {
-            Some(args.iter().map(|&at| &method.values[at]).collect())
+/// Checks that describing the delegates' payloads is no more work than their bytes let expect: many parts may have the
+/// same payload, and a part may be called often.
+fn check_work(
+    program: &Program,
+    file: &ProgramFile,
+    calls: &[Vec<Vec<&FileValue>>],
+    method: &MethodFile,
+) -> Result<()> {
+    const LEAST: u64 = 1 << 24;
+    let bytes = method.delegates.iter().zip(calls).map(|(part, calls)| {
+        (part.payload.end - part.payload.start).saturating_mul(calls.len().max(1) as u64)
+    });
+    if bytes.fold(0, u64::saturating_add) <= file.bytes.saturating_mul(16).max(LEAST) {
+        return Ok(());
+    }
+    Err(Error::Damaged {
+        name: program.name().to_owned(),
+        reason: format!("method `{}`: it calls its delegates too often", method.name),
+    })
+}
+
+/// The arguments of each call of each delegated part.
+fn calls(method: &MethodFile) -> Vec<Vec<Vec<&FileValue>>> {
+    let mut calls = vec![Vec::new(); method.delegates.len()];
+    for step in &method.instructions {
+        if let Instruction::Delegate { delegate, args } = step {
+            calls[*delegate].push(args.iter().map(|&at| &method.values[at]).collect());
         }
-        _ => None,
-    };
-    method.instructions.iter().filter_map(call).collect()
+    }
+    calls
 }

@@ -81,13 +81,18 @@ fn external(method: &MethodFile, checked: &Checked) -> Vec<String> {
 }
 
 fn parts(method: &MethodFile, checked: &Checked) -> Vec<DelegatedPart> {
+    let mut calls = vec![0; method.delegates.len()];
+    for step in &method.instructions {
+        if let Instruction::Delegate { delegate, .. } = step {
+            calls[*delegate] += 1;
+        }
+    }
     let part = |(index, part): (usize, &crate::file::FileDelegate)| {
         let graph = checked.graphs[index].as_ref();
         let known = graph.filter(|_| checked.missing_data.is_empty());
-        let is_call = |step: &&Instruction| matches!(step, Instruction::Delegate { delegate, .. } if *delegate == index);
         DelegatedPart {
             delegate: part.id.clone(),
-            calls: method.instructions.iter().filter(is_call).count(),
+            calls: calls[index],
             operators: graph.map(|graph| graph.operators.clone()),
             payload_bytes: part.payload.end - part.payload.start,
             constant_bytes: known.map(|graph| graph.constant_bytes),

@@ -6,6 +6,7 @@
 use crate::delegate::DelegateGraph;
 use crate::file::{FileTensor, FileValue, Initial, Instruction, MethodFile, Storage};
 use crate::operators;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// A mutable buffer of a method.
@@ -26,6 +27,7 @@ pub struct StateBuffer {
 /// counts: a snapshot then holds more than it needs to, never less.
 pub(super) fn buffers(method: &MethodFile, graphs: &[Option<DelegateGraph>]) -> Vec<StateBuffer> {
     let read_first = read_before_written(method, graphs);
+    let inputs: BTreeSet<usize> = method.inputs.iter().copied().collect();
     let mut buffers: Vec<StateBuffer> = method
         .values
         .iter()
@@ -35,7 +37,7 @@ pub(super) fn buffers(method: &MethodFile, graphs: &[Option<DelegateGraph>]) -> 
             let (arena, range) = place(tensor)?;
             let Storage::Planned { initial, .. } = &tensor.storage else { return None };
             let marked = initial.is_some() || tensor.name.is_some();
-            if range.is_empty() || !(marked || read_first[at]) || method.inputs.contains(&at) {
+            if range.is_empty() || !(marked || read_first[at]) || inputs.contains(&at) {
                 return None;
             }
             Some(StateBuffer { name: tensor.name.clone(), arena, range, initial: initial.clone() })
@@ -66,7 +68,7 @@ fn place(tensor: &FileTensor) -> Option<(usize, Range<u64>)> {
 /// not by value: a view is another value in the place of what it views.
 fn read_before_written(method: &MethodFile, graphs: &[Option<DelegateGraph>]) -> Vec<bool> {
     let places: Vec<_> = method.values.iter().map(|value| value.as_tensor().and_then(place)).collect();
-    let mut written = Written(vec![Vec::new(); method.planned_bytes.len()]);
+    let mut written = Written(vec![BTreeMap::new(); method.planned_bytes.len()]);
     let mut read_first = vec![false; method.values.len()];
     let given = method.inputs.iter().filter_map(|&at| places[at].clone());
     given.for_each(|(arena, range)| written.add(arena, range));
@@ -122,46 +124,47 @@ fn with_items(method: &MethodFile, value: usize) -> impl Iterator<Item = usize> 
 }
 
 /// The bytes of each arena that were written: ranges in order that do not touch.
-struct Written(Vec<Vec<Range<u64>>>);
+struct Written(Vec<BTreeMap<u64, u64>>);
 
 impl Written {
     fn add(&mut self, arena: usize, range: Range<u64>) {
         let ranges = &mut self.0[arena];
-        let first = ranges.partition_point(|known| known.end < range.start);
-        let past = ranges.partition_point(|known| known.start <= range.end);
-        let joined = match ranges.get(first..past) {
-            Some([one, ..]) if first < past => {
-                one.start.min(range.start)..ranges[past - 1].end.max(range.end)
-            }
-            _ => range,
-        };
-        ranges.splice(first..past.max(first), [joined]);
+        let Range { mut start, mut end } = range;
+        // Each that touches is taken in, and is gone then.
+        while let Some((&known, &known_end)) =
+            ranges.range(..=end).next_back().filter(|known| *known.1 >= start)
+        {
+            ranges.remove(&known);
+            (start, end) = (start.min(known), end.max(known_end));
+        }
+        ranges.insert(start, end);
     }
 
     fn covers(&self, arena: usize, range: &Range<u64>) -> bool {
-        let ranges = &self.0[arena];
-        let at = ranges.partition_point(|known| known.end < range.end);
-        range.is_empty()
-            || ranges.get(at).is_some_and(|known| known.start <= range.start && range.end <= known.end)
+        let known = self.0[arena].range(..=range.start).next_back();
+        range.is_empty() || known.is_some_and(|(_, &end)| range.end <= end)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Written;
+    use std::collections::BTreeMap;
 
     #[test]
     fn written_bytes_are_kept_as_ranges_that_do_not_touch() {
-        let mut written = Written(vec![Vec::new()]);
+        let mut written = Written(vec![BTreeMap::new()]);
         for range in [8..12, 20..24, 0..4, 4..8, 13..14, 30..30] {
             written.add(0, range);
         }
-        assert_eq!(written.0[0], [0..12, 13..14, 20..24, 30..30]);
+        let ranges =
+            |written: &Written| written.0[0].iter().map(|(&start, &end)| start..end).collect::<Vec<_>>();
+        assert_eq!(ranges(&written), [0..12, 13..14, 20..24, 30..30]);
         assert!(written.covers(0, &(0..12)) && written.covers(0, &(21..23)) && written.covers(0, &(50..50)));
         assert!(
             !written.covers(0, &(11..14)) && !written.covers(0, &(19..24)) && !written.covers(0, &(40..41))
         );
         written.add(0, 11..25);
-        assert_eq!(written.0[0], [0..25, 30..30]);
+        assert_eq!(ranges(&written), [0..25, 30..30]);
     }
 }

@@ -153,7 +153,7 @@ impl Method {
         if self.tracing.is_none() {
             return Err(Error::NotProfiling { method: self.meta().name.clone() });
         }
-        let mut recorded = Vec::with_capacity(runs.get());
+        let mut recorded = Vec::new();
         self.record(inputs)?;
         while recorded.len() < runs.get() {
             // A run that told more than there was room for is done again: there is room then.

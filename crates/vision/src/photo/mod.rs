@@ -8,7 +8,7 @@ mod limits;
 pub use limits::PhotoLimits;
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use crate::{Error, Frame, PixelFormat, Plane, Result};
@@ -53,7 +53,7 @@ impl Photo {
         let io = |source| Error::Io { path: path.to_owned(), source };
         let mut bytes = Vec::new();
         // One byte more than allowed tells a file that is too large, even where the size is unknown.
-        File::open(path)
+        open_regular(path)
             .and_then(|file| file.take(limits.max_file_bytes.saturating_add(1)).read_to_end(&mut bytes))
             .map_err(io)?;
         Self::decode_with(&bytes, &limits)
@@ -94,6 +94,14 @@ impl Photo {
             ..Frame::empty()
         }
     }
+}
+
+/// A pipe or device could block or never end.
+fn open_regular(path: &Path) -> io::Result<File> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    File::open(path)
 }
 
 impl std::fmt::Debug for Photo {
