@@ -5,7 +5,7 @@ use crate::delegate::DelegateOptions;
 use crate::delegate::xnnpack;
 use crate::error::{Code, Error, Result};
 use crate::external::ExternalData;
-use crate::file::{MethodFile, ProgramFile};
+use crate::file::{Instruction, MethodFile, ProgramFile};
 use crate::load_options::LoadOptions;
 use crate::memory::{self, Arena, MemoryNeed, MemoryReport};
 use crate::metadata::{MethodMeta, TensorMeta, ValueMeta, tag};
@@ -37,6 +37,8 @@ pub struct Method {
     delegate_options: DelegateOptions,
     /// What its delegates need for as long as it lives.
     _holds: Vec<Arc<dyn Any + Send + Sync>>,
+    /// Whether it jumps back: a loop's counter lives on from run to run, and is 0 again only at the loop's end.
+    loops: bool,
     poisoned: bool,
     /// Set if it was loaded for profiling.
     pub(crate) tracing: Option<Tracing>,
@@ -101,6 +103,7 @@ impl Method {
             need,
             delegate_options,
             _holds: delegates.holds,
+            loops: jumps_back(method),
             poisoned: false,
             tracing,
             _pool: pool,
@@ -204,7 +207,7 @@ impl Method {
     /// # Errors
     /// [`Error::InputCount`], [`Error::InputType`] or [`Error::InputShape`] if `inputs` do not match the metadata;
     /// [`Error::ExecuTorch`] if a kernel or delegate fails. The method can be run again after any, but for
-    /// [`Code::Aborted`]: [`Error::Poisoned`] from then on.
+    /// [`Code::Aborted`] and for a failure in a method with loops: [`Error::Poisoned`] from then on.
     pub fn execute<'a>(&'a mut self, inputs: &[TensorRef<'a>]) -> Result<Outputs<'a>> {
         self.must_be_sound()?;
         if inputs.len() != self.tensors.len() {
@@ -235,7 +238,11 @@ impl Method {
         }
         match self.method.pin_mut().execute() {
             0 => Ok(Outputs { method: &self.method, name: &self.meta.name }),
-            code => Err(self.broken_off("run".into(), code)),
+            code => {
+                let error = self.broken_off("run".into(), code);
+                self.poisoned |= self.loops;
+                Err(error)
+            }
         }
     }
 
@@ -351,6 +358,11 @@ fn check_input(meta: &MethodMeta, index: usize, input: &TensorRef<'_>, expected:
         });
     }
     Ok(())
+}
+
+fn jumps_back(method: &MethodFile) -> bool {
+    let back = |(at, step): (usize, &Instruction)| matches!(step, Instruction::JumpFalse { destination, .. } if *destination <= at);
+    method.instructions.iter().enumerate().any(back)
 }
 
 /// Gives the outputs that the plan left out a place each, to be kept beside the method and dropped after it.

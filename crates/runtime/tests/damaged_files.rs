@@ -4,6 +4,7 @@
 mod common;
 
 use common::path;
+use nearside_runtime::file::Instruction;
 use nearside_runtime::{Code, Error, LoadMode, Program, TensorRef};
 use std::io::Write;
 
@@ -95,6 +96,44 @@ fn a_tensor_that_is_larger_than_its_arena_is_an_error() {
     let error = Program::from_bytes(bytes).unwrap_err();
     assert!(matches!(error, Error::Damaged { .. }), "{error}");
     assert!(error.to_string().contains("method `forward`: value"), "{error}");
+}
+
+#[test]
+fn a_loop_that_failed_half_way_is_not_run_again() {
+    // A failure leaves the counter where it was: the next run would begin in the middle.
+    let whole = std::fs::read(path("loop.pte")).unwrap();
+    let mut failed = 0;
+    for bit in 0..whole.len() * 8 {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let Ok(mut method) = Program::from_bytes(bytes).and_then(|program| program.load_method("forward"))
+        else {
+            continue;
+        };
+        let zeros = vec![0u8; 1 << 12];
+        let inputs: Vec<_> =
+            method.meta().inputs.iter().filter_map(|input| input.as_tensor().cloned()).collect();
+        let inputs: Option<Vec<_>> = inputs
+            .iter()
+            .map(|input| TensorRef::from_bytes(input.dtype, zeros.get(..input.bytes)?, &input.sizes).ok())
+            .collect();
+        let Some(inputs) = inputs else { continue };
+        if let Err(Error::ExecuTorch { action, code, .. }) = method.execute(&inputs)
+            && action.starts_with("run ")
+            && code != Code::Aborted
+        {
+            // The change may have made the loop a step forward.
+            let file = method.program().file().unwrap();
+            let steps = &file.method("forward").unwrap().instructions;
+            let loops = steps.iter().enumerate().any(
+                |(at, step)| matches!(step, Instruction::JumpFalse { destination, .. } if *destination <= at),
+            );
+            failed += usize::from(loops);
+            let poisoned = matches!(method.execute(&inputs), Err(Error::Poisoned { .. }));
+            assert_eq!(poisoned, loops, "bit {bit}");
+        }
+    }
+    assert!(failed > 0, "no change made a run fail");
 }
 
 #[test]

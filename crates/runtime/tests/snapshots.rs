@@ -82,6 +82,16 @@ fn a_snapshot_goes_through_a_file() {
 }
 
 #[test]
+fn what_is_no_file_is_not_replaced_by_a_snapshot() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("socket");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let saved = load(FILES[0]).snapshot().unwrap().save(&socket);
+    assert!(matches!(saved, Err(Error::Write { .. })));
+    assert!(!std::fs::metadata(&socket).unwrap().is_file());
+}
+
+#[test]
 fn a_snapshot_of_something_else_is_refused() {
     let snapshot = load(FILES[0]).snapshot().unwrap();
     for file in &FILES[1..] {

@@ -28,6 +28,10 @@ fn write_beside(snapshot: &Snapshot, path: &Path) -> io::Result<()> {
     beside.push(format!(".{}.tmp", std::process::id()));
     let beside = PathBuf::from(beside);
     let write = || -> io::Result<()> {
+        // The move would take the place of a device or pipe.
+        if std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file() && !found.is_symlink()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+        }
         let mut file = File::create(&beside)?;
         let header = header(snapshot);
         file.write_all(MAGIC)?;
