@@ -1,7 +1,7 @@
 //! ExecuTorch's C++ headers and libraries, taken from its wheel on PyPI.
 
 use super::Context;
-use super::pins::{self, EXECUTORCH, WHEEL_PYTHON, Wheel};
+use super::pins::{self, EXECUTORCH, Wheel};
 use super::python;
 use crate::progress::{self, Step};
 use anyhow::{Context as _, Result, bail};
@@ -63,19 +63,8 @@ pub(crate) fn ensure(ctx: &Context) -> Result<()> {
 
 fn fetch(ctx: &Context, step: &Step, wheel: &Wheel, target: &Path) -> Result<()> {
     let scratch = ctx.cache.scratch("executorch")?;
-    let requirements = scratch.path().join("requirements.txt");
-    fs::write(&requirements, format!("executorch=={EXECUTORCH} --hash=sha256:{}\n", wheel.sha256))?;
-    let downloads = scratch.path().join("download");
-    step.run(
-        python::pip(ctx, step)?
-            .args(["download", "--no-deps", "--only-binary=:all:", "--require-hashes", "--no-cache-dir"])
-            .args(["--platform", wheel.platform, "--python-version", WHEEL_PYTHON])
-            .arg("--requirement")
-            .arg(&requirements)
-            .arg("--dest")
-            .arg(&downloads),
-    )?;
-    let file = fs::read_dir(&downloads)?.next().context("pip downloaded nothing")??.path();
+    let requirement = format!("executorch=={EXECUTORCH} --hash=sha256:{}", wheel.sha256);
+    let file = python::download(ctx, step, &requirement, wheel.platform, scratch.path())?;
     let unpacked = scratch.path().join("unpacked");
     step.run(Command::new("python3").args(["-c", UNPACK]).arg(file).arg(&unpacked))?;
     fs::write(unpacked.join(STAMP), wheel.sha256)?;

@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::host::quiet;
+use super::pins::WHEEL_PYTHON;
 use crate::cache;
 use crate::progress::{self, Step};
 use anyhow::{Context as _, Result, bail};
@@ -27,6 +28,29 @@ fn pip_of(python: &Path) -> Command {
     let mut command = Command::new(python);
     command.args(["-m", "pip", "--disable-pip-version-check", "--no-input"]);
     command
+}
+
+/// Downloads the one wheel that `requirement` names, with its hash, for `platform`, below `scratch`.
+pub(crate) fn download(
+    ctx: &Context,
+    step: &Step,
+    requirement: &str,
+    platform: &str,
+    scratch: &Path,
+) -> Result<PathBuf> {
+    let requirements = scratch.join("requirements.txt");
+    fs::write(&requirements, format!("{requirement}\n"))?;
+    let downloads = scratch.join("download");
+    step.run(
+        pip(ctx, step)?
+            .args(["download", "--no-deps", "--only-binary=:all:", "--require-hashes", "--no-cache-dir"])
+            .args(["--platform", platform, "--python-version", WHEEL_PYTHON])
+            .arg("--requirement")
+            .arg(&requirements)
+            .arg("--dest")
+            .arg(&downloads),
+    )?;
+    Ok(fs::read_dir(&downloads)?.next().context("pip downloaded nothing")??.path())
 }
 
 /// The lock of the export environment, relative to the checkout.

@@ -2,10 +2,10 @@
 
 use super::Context;
 use super::host::{Arch, Host, Os};
-use super::pins::{OPENVINO, QNN, VendorWheel, WHEEL_PYTHON};
+use super::pins::{OPENVINO, QNN, VendorWheel};
 use super::python;
 use crate::progress::{self, Step};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -52,22 +52,8 @@ pub(crate) fn ensure(ctx: &Context) -> Result<()> {
 
 fn fetch(ctx: &Context, step: &Step, wheel: &VendorWheel, target: &Path) -> Result<()> {
     let scratch = ctx.cache.scratch(wheel.package)?;
-    let requirements = scratch.path().join("requirements.txt");
-    fs::write(
-        &requirements,
-        format!("{}=={} --hash=sha256:{}\n", wheel.package, wheel.version, wheel.sha256),
-    )?;
-    let downloads = scratch.path().join("download");
-    step.run(
-        python::pip(ctx, step)?
-            .args(["download", "--no-deps", "--only-binary=:all:", "--require-hashes", "--no-cache-dir"])
-            .args(["--platform", wheel.platform, "--python-version", WHEEL_PYTHON])
-            .arg("--requirement")
-            .arg(&requirements)
-            .arg("--dest")
-            .arg(&downloads),
-    )?;
-    let file = fs::read_dir(&downloads)?.next().context("pip downloaded nothing")??.path();
+    let requirement = format!("{}=={} --hash=sha256:{}", wheel.package, wheel.version, wheel.sha256);
+    let file = python::download(ctx, step, &requirement, wheel.platform, scratch.path())?;
     let unpacked = scratch.path().join("unpacked");
     step.run(Command::new("python3").args(["-c", UNPACK]).arg(file).arg(&unpacked).args(wheel.kept))?;
     fs::write(unpacked.join(STAMP), wheel.sha256)?;
