@@ -81,6 +81,7 @@ fn without_planes(frame: &Frame<'_>) -> Frame<'static> {
         mirror: frame.mirror,
         matrix: frame.matrix,
         range: frame.range,
+        chroma_siting: frame.chroma_siting,
         timestamp_ns: frame.timestamp_ns,
         ..Frame::empty()
     }

@@ -1,7 +1,7 @@
 //! Pixels to tensors.
 //!
-//! A [`Frame`] is a borrowed view of one camera picture in whatever layout the device gives: YUV_420_888 with any
-//! strides, YUYV, BGRA, RGBA or RGB, with crop, rotation and mirror. A [`Photo`] is a decoded image file that is
+//! A [`Frame`] is a borrowed view of one camera picture in whatever layout the device gives, any [`PixelFormat`] with any
+//! strides, with crop, rotation and mirror. A [`Photo`] is a decoded image file that is
 //! upright by its EXIF orientation. A [`Preprocessor`] turns either into the float tensor that a network takes: it
 //! resamples, converts colour, normalises and lays out, row by row, and allocates nothing once warm. A
 //! [`FrameBuffer`] is a reusable owned copy of a frame, for when the camera wants its memory back.
@@ -19,7 +19,7 @@
 //!
 //! # What the numbers mean
 //!
-//! The result equals, up to clamping and rounding: upsample chroma to full resolution (bilinear, centre siting),
+//! The result equals, up to clamping and rounding: upsample chroma to full resolution (bilinear, as [`ChromaSiting`] says),
 //! convert every pixel to RGB, crop, rotate, mirror, resize, normalise. All of these but the clamp are linear, so the
 //! resampling is done on Y, U and V instead and only the pixels that are kept are converted.
 
@@ -36,7 +36,7 @@ mod resample;
 mod spec;
 mod taps;
 
-pub use colour::{Matrix, Range};
+pub use colour::{ChromaSiting, Matrix, Range};
 pub use error::{Error, Result};
 pub use frame::{BufferLayout, Frame, PixelFormat, Plane};
 pub use frame_buffer::FrameBuffer;

@@ -1,11 +1,11 @@
 //! From a frame to a tensor.
 
 use crate::colour::YuvToRgb;
-use crate::frame::{Source, Sources};
+use crate::frame::{Sample, Source, Sources};
 use crate::geometry::Orientation;
 use crate::placement::{AxisPlacement, place};
 use crate::taps::{Axis, Taps};
-use crate::{Error, Fit, Frame, ImageSpec, Layout, PixelFormat, Rect, Result, convert, resample};
+use crate::{ChromaSiting, Error, Fit, Frame, ImageSpec, Layout, Rect, Result, convert, resample};
 
 /// Turns frames into the tensor that an [`ImageSpec`] describes.
 ///
@@ -34,6 +34,7 @@ struct Geometry {
     height: u32,
     region: Rect,
     orientation: Orientation,
+    siting: ChromaSiting,
 }
 
 impl Preprocessor {
@@ -80,10 +81,8 @@ impl Preprocessor {
         self.fill_bars(out);
 
         let sources = Sources::of(frame);
-        let conversion = match frame.format {
-            PixelFormat::Yuv420 | PixelFormat::Yuyv => Some(YuvToRgb::new(frame.matrix, frame.range)),
-            PixelFormat::Bgra | PixelFormat::Rgba | PixelFormat::Rgb => None,
-        };
+        let bits = frame.format.sample().bits();
+        let conversion = frame.format.is_yuv().then(|| YuvToRgb::new(frame.matrix, frame.range, bits));
         let [columns, rows] = self.sensor_axes().map(|axis| axis.len as usize);
         for row in 0..rows {
             for source in sources.iter() {
@@ -101,8 +100,13 @@ impl Preprocessor {
     /// Makes the tables for the geometry of `frame`, unless they are those of the last one.
     fn prepare(&mut self, frame: &Frame<'_>) {
         let orientation = Orientation::new(frame.rotation, frame.mirror);
-        let geometry =
-            Geometry { width: frame.width, height: frame.height, region: frame.region(), orientation };
+        let geometry = Geometry {
+            width: frame.width,
+            height: frame.height,
+            region: frame.region(),
+            orientation,
+            siting: frame.chroma_siting,
+        };
         if self.geometry == Some(geometry) {
             return;
         }
@@ -112,7 +116,10 @@ impl Preprocessor {
         self.placement = place(self.spec.fit, upright, [self.spec.width, self.spec.height]);
         let [sensor_x, sensor_y] = self.sensor_axes();
         let axes = [
-            sensor_axis(sensor_x, frame.width, x, orientation.flip_sensor_x),
+            Axis {
+                siting: frame.chroma_siting,
+                ..sensor_axis(sensor_x, frame.width, x, orientation.flip_sensor_x)
+            },
             sensor_axis(sensor_y, frame.height, y, orientation.flip_sensor_y),
         ];
         for (taps, axis) in self.taps.iter_mut().zip(&axes) {
@@ -135,9 +142,12 @@ impl Preprocessor {
         let x_taps = &x_taps[usize::from(source.halved_x)];
         let y_taps = &y_taps[usize::from(source.halved_y)];
         self.mixed.resize(source.span_bytes(x_taps.span().len()), 0.0);
-        resample::vertical(source, y_taps, row, x_taps, &mut self.mixed);
-        for (line, offset) in split_lines(&mut self.lines, columns).into_iter().zip(source.offsets) {
-            if let Some(offset) = offset {
+        resample::vertical(source, y_taps, row, x_taps, 0, &mut self.mixed);
+        for (index, line) in split_lines(&mut self.lines, columns).into_iter().enumerate() {
+            if let Some(offset) = source.offsets[index] {
+                if source.sample == Sample::Rgb565 && index > 0 {
+                    resample::vertical(source, y_taps, row, x_taps, index, &mut self.mixed);
+                }
                 resample::horizontal(&self.mixed, source.pixel_stride, offset, x_taps, line);
             }
         }
@@ -188,7 +198,7 @@ fn sensor_axis(placement: AxisPlacement, frame_len: u32, origin: u32, flip: bool
     let AxisPlacement { source_len, scaled_len, window, len, .. } = placement;
     // The window is that of the upright picture; seen from the sensor, a flipped one begins at the other end.
     let window = if flip { scaled_len - window - u64::from(len) } else { window };
-    Axis { frame_len, origin, source_len, scaled_len, window, len, flip }
+    Axis { frame_len, origin, source_len, scaled_len, window, len, flip, siting: ChromaSiting::Center }
 }
 
 /// The three lines of `columns` floats, which keep what they hold.

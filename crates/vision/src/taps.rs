@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::Filter;
+use crate::{ChromaSiting, Filter};
 
 /// One axis of the resampling, in source coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub(crate) struct Axis {
     pub(crate) len: u32,
     /// Whether output 0 is the last of them.
     pub(crate) flip: bool,
+    /// Where the samples of a halved plane sit along this axis.
+    pub(crate) siting: ChromaSiting,
 }
 
 /// A table of taps: for each output sample, consecutive source samples and their weights, which sum to 1.
@@ -55,7 +57,7 @@ impl Taps {
             };
             let mut start = in_picture + axis.origin as usize;
             let row = if halved {
-                start = through_upsampling(start, &self.row, axis.frame_len, &mut self.halved_row);
+                start = through_upsampling(start, &self.row, axis, &mut self.halved_row);
                 &self.halved_row
             } else {
                 &self.row
@@ -127,15 +129,21 @@ fn bilinear_antialias(axis: &Axis, position: u64, row: &mut Vec<f64>) -> usize {
 
 /// Rewrites taps on a full-resolution axis as taps on the half-resolution one from which it is upsampled.
 ///
-/// Chroma is sited in the centre (JPEG, MPEG-1): sample `k` lies midway between luma samples `2k` and `2k + 1`, so
-/// each luma sample takes three quarters of its own chroma sample and one quarter of the next nearest. Composing both
+/// Sited in the centre (JPEG, MPEG-1), chroma sample `k` lies midway between luma samples `2k` and `2k + 1`, so
+/// each luma sample takes three quarters of its own chroma sample and one quarter of the next nearest. Sited on the left
+/// (MPEG-2), it lies on luma sample `2k`, and those between two chroma samples take half of each. Composing both
 /// steps gives what upsampling the plane and resampling it then would.
-fn through_upsampling(start: usize, row: &[f64], frame_len: u32, halved: &mut Vec<f64>) -> usize {
-    let last = frame_len.div_ceil(2) as usize - 1;
+fn through_upsampling(start: usize, row: &[f64], axis: &Axis, halved: &mut Vec<f64>) -> usize {
+    let last = axis.frame_len.div_ceil(2) as usize - 1;
     let nearest_two = |luma: usize| {
         let near = luma / 2;
-        let next = if luma.is_multiple_of(2) { near.saturating_sub(1) } else { (near + 1).min(last) };
-        [(near, 0.75), (next, 0.25)]
+        let after = (near + 1).min(last);
+        match (axis.siting, luma.is_multiple_of(2)) {
+            (ChromaSiting::Center, true) => [(near, 0.75), (near.saturating_sub(1), 0.25)],
+            (ChromaSiting::Center, false) => [(near, 0.75), (after, 0.25)],
+            (ChromaSiting::Left, true) => [(near, 1.0), (near, 0.0)],
+            (ChromaSiting::Left, false) => [(near, 0.5), (after, 0.5)],
+        }
     };
     let reach = |luma: usize| nearest_two(luma).map(|(at, _)| at);
     let first = reach(start).into_iter().min().unwrap_or(0);
@@ -163,6 +171,7 @@ mod tests {
             window: 0,
             len: scaled_len,
             flip: false,
+            siting: ChromaSiting::Center,
         }
     }
 

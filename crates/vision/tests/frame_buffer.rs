@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Yuv, raw_spec, rect, run, yuv420};
-use nearside_vision::{Error, Filter, Fit, Frame, FrameBuffer, Matrix, Range, Rotation};
+use nearside_vision::{ChromaSiting, Error, Filter, Fit, Frame, FrameBuffer, Matrix, Range, Rotation};
 
 #[test]
 fn a_copy_has_the_pixels_and_the_facts_of_its_frame() {
@@ -14,6 +14,7 @@ fn a_copy_has_the_pixels_and_the_facts_of_its_frame() {
         mirror: true,
         matrix: Matrix::Bt709,
         range: Range::Full,
+        chroma_siting: ChromaSiting::Left,
         timestamp_ns: 42,
         ..Frame::nv21(&nv21, 64, 48, None).unwrap()
     };
@@ -25,7 +26,7 @@ fn a_copy_has_the_pixels_and_the_facts_of_its_frame() {
         (copy.rotation, copy.mirror, copy.matrix, copy.range),
         (Rotation::R270, true, Matrix::Bt709, Range::Full)
     );
-    assert_eq!(copy.timestamp_ns, 42);
+    assert_eq!((copy.chroma_siting, copy.timestamp_ns), (ChromaSiting::Left, 42));
     let spec = raw_spec(20, 16, Fit::Stretch, Filter::BilinearAntialias);
     assert_eq!(run(spec, &copy), run(spec, &frame));
 }

@@ -105,8 +105,7 @@ proptest! {
         row_stride in prop::option::of(0_usize..40), pixel_stride in prop::option::of(0_usize..6),
         spec in spec(), view in view(),
     ) {
-        for layout in ["i420", "nv12", "nv21", "yuyv", "bgra", "rgba", "rgb"] {
-            let layout: BufferLayout = layout.parse().unwrap();
+        for layout in BufferLayout::ALL {
             if let Ok(frame) = layout.frame(&bytes, width, height, row_stride, pixel_stride) {
                 let frame = viewed(frame, &view);
                 let out = run(spec, &frame);

@@ -4,6 +4,9 @@ use crate::colour::YuvToRgb;
 
 pub(super) fn yuv_to_rgb([ys, us, vs]: [&mut [f32]; 3], coefficients: &YuvToRgb) {
     let YuvToRgb { luma_scale, luma_bias, v_to_red, u_to_green, v_to_green, u_to_blue } = *coefficients;
+    let [luma_scale, luma_bias] = [luma_scale, luma_bias].map(|value| value as f32);
+    let [v_to_red, u_to_green, v_to_green, u_to_blue] =
+        [v_to_red, u_to_green, v_to_green, u_to_blue].map(|value| value as f32);
     for ((y, u), v) in ys.iter_mut().zip(us).zip(vs) {
         let luma = luma_scale * *y + luma_bias;
         let (cb, cr) = (*u - 128.0, *v - 128.0);

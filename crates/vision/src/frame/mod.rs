@@ -1,43 +1,19 @@
 //! The frame: a borrowed view of one picture as a camera gives it.
 
 mod buffer_layout;
+mod pixel_format;
 mod plane;
+mod sample;
 mod sources;
 
 pub use buffer_layout::BufferLayout;
+pub use pixel_format::PixelFormat;
 pub use plane::Plane;
+pub(crate) use sample::{Sample, p010, rgb565};
 pub(crate) use sources::{Source, Sources};
 
-use crate::{Error, Matrix, Range, Rect, Result, Rotation};
+use crate::{ChromaSiting, Error, Matrix, Range, Rect, Result, Rotation};
 use plane::PlaneShape;
-
-/// How the samples of a frame lie in its planes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PixelFormat {
-    /// YUV 4:2:0 in three planes Y, U, V of 8 bits with any row and pixel strides: Android's `YUV_420_888`, I420,
-    /// NV12 and NV21. U and V have half the width and height of Y, rounded up, and may interleave in one allocation.
-    Yuv420,
-    /// YUV 4:2:2 packed as Y0 U Y1 V (YUY2). A row of odd width ends with a whole group of four bytes.
-    Yuyv,
-    /// Blue, green, red, alpha. Alpha is ignored.
-    Bgra,
-    /// Red, green, blue, alpha. Alpha is ignored.
-    Rgba,
-    /// Red, green, blue.
-    Rgb,
-}
-
-impl std::fmt::Display for PixelFormat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Yuv420 => "YUV 4:2:0",
-            Self::Yuyv => "YUYV",
-            Self::Bgra => "BGRA",
-            Self::Rgba => "RGBA",
-            Self::Rgb => "RGB",
-        })
-    }
-}
 
 /// A borrowed view of one picture.
 ///
@@ -51,7 +27,7 @@ pub struct Frame<'a> {
     pub width: u32,
     /// Height in pixels, before crop and rotation.
     pub height: u32,
-    /// Y, U, V for [`PixelFormat::Yuv420`]; else one plane and two empty ones.
+    /// Y, U, V for [`PixelFormat::Yuv420`] and [`PixelFormat::P010`]; else one plane and two empty ones.
     pub planes: [Plane<'a>; 3],
     /// The part of the frame to use, in the frame's own coordinates, before rotation. Pixels outside are not seen.
     pub crop: Option<Rect>,
@@ -63,6 +39,8 @@ pub struct Frame<'a> {
     pub matrix: Matrix,
     /// Range of the YUV values. Not used by RGB formats.
     pub range: Range,
+    /// Where the U and V samples sit. Not used by RGB formats.
+    pub chroma_siting: ChromaSiting,
     /// When the picture was taken, in nanoseconds on the clock of whoever made the frame.
     pub timestamp_ns: i64,
 }
@@ -85,6 +63,15 @@ impl<'a> Frame<'a> {
         BufferLayout::I420.frame(bytes, width, height, row_stride, None)
     }
 
+    /// YV12: as I420 with V before U. For rows of V and U that are not half of those of Y, as in Android's
+    /// `ImageFormat.YV12`, see [`Frame::yuv420`].
+    ///
+    /// # Errors
+    /// As [`Frame::validate`].
+    pub fn yv12(bytes: &'a [u8], width: u32, height: u32, row_stride: Option<usize>) -> Result<Self> {
+        BufferLayout::Yv12.frame(bytes, width, height, row_stride, None)
+    }
+
     /// NV12: the Y plane, then U and V interleaved, in one buffer. `row_stride` is by default the width; the chroma
     /// rows have the same, rounded up to even.
     ///
@@ -100,6 +87,22 @@ impl<'a> Frame<'a> {
     /// As [`Frame::validate`].
     pub fn nv21(bytes: &'a [u8], width: u32, height: u32, row_stride: Option<usize>) -> Result<Self> {
         BufferLayout::Nv21.frame(bytes, width, height, row_stride, None)
+    }
+
+    /// P010: as NV12 with two bytes a sample. `row_stride` is in bytes, by default twice the width.
+    ///
+    /// # Errors
+    /// As [`Frame::validate`].
+    pub fn p010(bytes: &'a [u8], width: u32, height: u32, row_stride: Option<usize>) -> Result<Self> {
+        BufferLayout::P010.frame(bytes, width, height, row_stride, None)
+    }
+
+    /// P010 in three planes of 16-bit samples, upright, BT.601 limited range.
+    ///
+    /// # Errors
+    /// As [`Frame::validate`].
+    pub fn p010_planes(planes: [Plane<'a>; 3], width: u32, height: u32) -> Result<Self> {
+        Self::new(PixelFormat::P010, width, height, planes)
     }
 
     /// YUYV in one buffer. `row_stride` is by default that of rows without padding.
@@ -126,12 +129,44 @@ impl<'a> Frame<'a> {
         BufferLayout::Rgba.frame(bytes, width, height, row_stride, None)
     }
 
+    /// ARGB in one buffer. `row_stride` is by default that of rows without padding.
+    ///
+    /// # Errors
+    /// As [`Frame::validate`].
+    pub fn argb(bytes: &'a [u8], width: u32, height: u32, row_stride: Option<usize>) -> Result<Self> {
+        BufferLayout::Argb.frame(bytes, width, height, row_stride, None)
+    }
+
     /// RGB in one buffer. `row_stride` is by default that of rows without padding.
     ///
     /// # Errors
     /// As [`Frame::validate`].
     pub fn rgb(bytes: &'a [u8], width: u32, height: u32, row_stride: Option<usize>) -> Result<Self> {
         BufferLayout::Rgb.frame(bytes, width, height, row_stride, None)
+    }
+
+    /// BGR in one buffer. `row_stride` is by default that of rows without padding.
+    ///
+    /// # Errors
+    /// As [`Frame::validate`].
+    pub fn bgr(bytes: &'a [u8], width: u32, height: u32, row_stride: Option<usize>) -> Result<Self> {
+        BufferLayout::Bgr.frame(bytes, width, height, row_stride, None)
+    }
+
+    /// Grey, one byte a pixel, in one buffer. `row_stride` is by default that of rows without padding.
+    ///
+    /// # Errors
+    /// As [`Frame::validate`].
+    pub fn gray8(bytes: &'a [u8], width: u32, height: u32, row_stride: Option<usize>) -> Result<Self> {
+        BufferLayout::Gray8.frame(bytes, width, height, row_stride, None)
+    }
+
+    /// RGB565 in one buffer. `row_stride` is in bytes, by default that of rows without padding.
+    ///
+    /// # Errors
+    /// As [`Frame::validate`].
+    pub fn rgb565(bytes: &'a [u8], width: u32, height: u32, row_stride: Option<usize>) -> Result<Self> {
+        BufferLayout::Rgb565.frame(bytes, width, height, row_stride, None)
     }
 
     fn new(format: PixelFormat, width: u32, height: u32, planes: [Plane<'a>; 3]) -> Result<Self> {
@@ -152,6 +187,7 @@ impl<'a> Frame<'a> {
             mirror: false,
             matrix: Matrix::default(),
             range: Range::default(),
+            chroma_siting: ChromaSiting::default(),
             timestamp_ns: 0,
         }
     }
@@ -159,8 +195,8 @@ impl<'a> Frame<'a> {
     /// Checks that sizes, strides, planes and crop agree, so that no sample lies outside its plane.
     ///
     /// What real devices give is accepted: a last row that ends with its last sample instead of its stride, and an
-    /// interleaved chroma plane (pixel stride 2 or more) whose very last sample is missing, which then takes the
-    /// value of its neighbour.
+    /// interleaved chroma plane (pixel stride of two samples or more) whose very last sample is missing, or of P010 one
+    /// byte of it, which then takes the value of its neighbour. P010 and RGB565 may lie at odd addresses and strides.
     ///
     /// # Errors
     /// [`Error::EmptyFrame`], [`Error::WrongPixelStride`], [`Error::RowStrideTooSmall`], [`Error::PlaneTooShort`] and

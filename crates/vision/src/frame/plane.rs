@@ -9,8 +9,8 @@ pub struct Plane<'a> {
     pub bytes: &'a [u8],
     /// Bytes from one row to the next, padding included.
     pub row_stride: usize,
-    /// Bytes from one sample to the next: 1 for a planar chroma plane, 2 for an interleaved one; bytes per pixel for
-    /// a packed format (2 for YUYV, 3 for RGB, 4 for RGBA and BGRA).
+    /// Bytes from one sample to the next: 1 for a planar chroma plane, 2 for an interleaved one (P010: 2 and 4); bytes
+    /// per pixel for a packed format (1 for grey, 2 for YUYV and RGB565, 3 for RGB and BGR, 4 for those with alpha).
     pub pixel_stride: usize,
 }
 
@@ -34,7 +34,11 @@ pub(crate) struct PlaneShape {
 
 impl PlaneShape {
     const fn yuv(name: &'static str, halved: bool) -> Self {
-        Self { name, halved, sample_bytes: 1, fixed_pixel_stride: None, expected_pixel_stride: "at least 1" }
+        Self { halved, ..Self::packed(name, 1, "at least 1") }
+    }
+
+    const fn p010(name: &'static str, halved: bool) -> Self {
+        Self { halved, ..Self::packed(name, 2, "at least 2") }
     }
 
     const fn packed(name: &'static str, sample_bytes: usize, expected_pixel_stride: &'static str) -> Self {
@@ -44,17 +48,28 @@ impl PlaneShape {
     pub(crate) fn of(format: PixelFormat) -> &'static [Self] {
         static YUV420: [PlaneShape; 3] =
             [PlaneShape::yuv("Y", false), PlaneShape::yuv("U", true), PlaneShape::yuv("V", true)];
+        static P010: [PlaneShape; 3] =
+            [PlaneShape::p010("Y", false), PlaneShape::p010("U", true), PlaneShape::p010("V", true)];
         static YUYV: [PlaneShape; 1] =
             [PlaneShape { fixed_pixel_stride: Some(2), ..PlaneShape::packed("YUYV", 2, "2") }];
         static BGRA: [PlaneShape; 1] = [PlaneShape::packed("BGRA", 4, "at least 4")];
         static RGBA: [PlaneShape; 1] = [PlaneShape::packed("RGBA", 4, "at least 4")];
+        static ARGB: [PlaneShape; 1] = [PlaneShape::packed("ARGB", 4, "at least 4")];
         static RGB: [PlaneShape; 1] = [PlaneShape::packed("RGB", 3, "at least 3")];
+        static BGR: [PlaneShape; 1] = [PlaneShape::packed("BGR", 3, "at least 3")];
+        static GRAY8: [PlaneShape; 1] = [PlaneShape::packed("GRAY8", 1, "at least 1")];
+        static RGB565: [PlaneShape; 1] = [PlaneShape::packed("RGB565", 2, "at least 2")];
         match format {
             PixelFormat::Yuv420 => &YUV420,
+            PixelFormat::P010 => &P010,
             PixelFormat::Yuyv => &YUYV,
             PixelFormat::Bgra => &BGRA,
             PixelFormat::Rgba => &RGBA,
+            PixelFormat::Argb => &ARGB,
             PixelFormat::Rgb => &RGB,
+            PixelFormat::Bgr => &BGR,
+            PixelFormat::Gray8 => &GRAY8,
+            PixelFormat::Rgb565 => &RGB565,
         }
     }
 
@@ -109,10 +124,11 @@ impl PlaneShape {
             });
         }
         let needs = self.needed_bytes(plane, width, height);
-        // Callers often hand on the U plane of an Android image as if it held all of U and V: the last byte of the
-        // later one is then missing.
-        let may_lack_last = self.halved && pixel_stride >= 2 && needs > 1;
-        if bytes.len() < needs - usize::from(may_lack_last) {
+        // Callers often hand on the U plane of an Android image as if it held all of U and V: the last sample of the
+        // later one is then missing, or of its two bytes one.
+        let may_lack_last = self.halved && pixel_stride >= 2 * self.sample_bytes && needs > self.sample_bytes;
+        let lacks = if may_lack_last { self.sample_bytes } else { 0 };
+        if bytes.len() < needs - lacks {
             return Err(Error::PlaneTooShort {
                 format,
                 plane: self.name,

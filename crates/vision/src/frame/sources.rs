@@ -1,17 +1,21 @@
 //! The channels of a frame as the resampler reads them: one source per run of bytes that holds one or more of them.
 
-use super::{Frame, PixelFormat, Plane};
+use super::{Frame, PixelFormat, Plane, Sample};
 
 /// Channels that lie interleaved in the same rows: a planar plane, U and V of NV12, or the pixels of a packed format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'a> {
     bytes: &'a [u8],
-    /// What follows `bytes`, where the last sample is not among them: empty or one byte.
+    /// What follows `bytes`, where the last sample is not among them: empty or one sample.
     tail: &'a [u8],
     row_stride: usize,
+    /// Bytes from one pixel to the next.
     pub(crate) pixel_stride: usize,
-    /// Where each channel (Y, U, V or R, G, B) lies within a pixel, if it is here.
+    /// Where each channel (Y, U, V or R, G, B) lies within a pixel in bytes, if it is here. All three may lie in the
+    /// same sample: grey, and RGB565.
     pub(crate) offsets: [Option<usize>; 3],
+    /// What lies there.
+    pub(crate) sample: Sample,
     /// Whether the columns, and the rows, are those of half the resolution.
     pub(crate) halved_x: bool,
     pub(crate) halved_y: bool,
@@ -32,7 +36,7 @@ impl<'a> Source<'a> {
     /// Bytes from the first channel of a pixel through the last channel of the pixel `len - 1` further on.
     pub(crate) fn span_bytes(&self, len: usize) -> usize {
         let last = self.offsets.iter().flatten().max().copied().unwrap_or(0);
-        len.saturating_sub(1) * self.pixel_stride + last + 1
+        len.saturating_sub(1) * self.pixel_stride + last + self.sample.bytes()
     }
 }
 
@@ -46,18 +50,20 @@ pub(crate) struct Sources<'a> {
 impl<'a> Sources<'a> {
     /// The sources of a frame, which must be valid.
     pub(crate) fn of(frame: &Frame<'a>) -> Self {
-        let plane = frame.planes[0];
-        let packed =
-            |offsets: [usize; 3]| Source::packed(&plane, offsets.map(Some), plane.pixel_stride, false);
+        let packed = |offsets: [usize; 3]| Self::from_slice(&[Source::full(frame, offsets.map(Some))]);
         match frame.format {
-            PixelFormat::Rgb | PixelFormat::Rgba => Self::from_slice(&[packed([0, 1, 2])]),
-            PixelFormat::Bgra => Self::from_slice(&[packed([2, 1, 0])]),
-            PixelFormat::Yuyv => Self::from_slice(&[
-                Source::packed(&plane, [Some(0), None, None], 2, false),
-                Source::packed(&plane, [None, Some(1), Some(3)], 4, true),
-            ]),
-            PixelFormat::Yuv420 => {
-                let luma = Source::packed(&plane, [Some(0), None, None], plane.pixel_stride, false);
+            PixelFormat::Rgb | PixelFormat::Rgba => packed([0, 1, 2]),
+            PixelFormat::Bgr | PixelFormat::Bgra => packed([2, 1, 0]),
+            PixelFormat::Argb => packed([1, 2, 3]),
+            PixelFormat::Gray8 | PixelFormat::Rgb565 => packed([0; 3]),
+            PixelFormat::Yuyv => {
+                let luma = Source::full(frame, [Some(0), None, None]);
+                let chroma =
+                    Source { pixel_stride: 4, offsets: [None, Some(1), Some(3)], halved_x: true, ..luma };
+                Self::from_slice(&[luma, chroma])
+            }
+            PixelFormat::Yuv420 | PixelFormat::P010 => {
+                let luma = Source::full(frame, [Some(0), None, None]);
                 match Source::interleaved_chroma(frame) {
                     Some(chroma) => Self::from_slice(&[luma, chroma]),
                     None => Self::from_slice(&[
@@ -82,22 +88,36 @@ impl<'a> Sources<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn packed(plane: &Plane<'a>, offsets: [Option<usize>; 3], pixel_stride: usize, halved_x: bool) -> Self {
-        let Plane { bytes, row_stride, .. } = *plane;
-        Self { bytes, tail: &[], row_stride, pixel_stride, offsets, halved_x, halved_y: false }
+    /// Channels of the first plane, at full resolution.
+    fn full(frame: &Frame<'a>, offsets: [Option<usize>; 3]) -> Self {
+        let Plane { bytes, row_stride, pixel_stride } = frame.planes[0];
+        let sample = frame.format.sample();
+        Self { bytes, tail: &[], row_stride, pixel_stride, offsets, sample, halved_x: false, halved_y: false }
+    }
+
+    /// Channels of a chroma plane, at half the resolution both ways.
+    fn halved(
+        frame: &Frame<'a>,
+        index: usize,
+        bytes: &'a [u8],
+        tail: &'a [u8],
+        offsets: [Option<usize>; 3],
+    ) -> Self {
+        let Plane { row_stride, pixel_stride, .. } = frame.planes[index];
+        let sample = frame.format.sample();
+        Self { bytes, tail, row_stride, pixel_stride, offsets, sample, halved_x: true, halved_y: true }
     }
 
     /// U (1) or V (2) by itself. A last sample that is missing takes the value of its neighbour.
     fn chroma_plane(frame: &Frame<'a>, index: usize) -> Self {
-        let Plane { row_stride, pixel_stride, .. } = frame.planes[index];
-        let bytes = frame.used_bytes(index);
         let mut offsets = [None; 3];
         offsets[index] = Some(0);
-        let columns = frame.width.div_ceil(2);
-        let back = if columns > 1 { pixel_stride } else { row_stride };
+        let bytes = frame.planes[index].bytes;
         let last = last_sample(frame, index);
-        let tail = if bytes.len() > last { &[][..] } else { one_byte(bytes, last.saturating_sub(back)) };
-        Self { bytes, tail, row_stride, pixel_stride, offsets, halved_x: true, halved_y: true }
+        if bytes.len() >= last + frame.format.sample().bytes() {
+            return Self::halved(frame, index, bytes, &[], offsets);
+        }
+        Self::halved(frame, index, &bytes[..last], last_sample_bytes(frame, index), offsets)
     }
 
     /// U and V in one go, if they are two views of the same interleaved rows, either first.
@@ -106,52 +126,42 @@ impl<'a> Source<'a> {
     /// sample of the other may have to be fetched from there.
     fn interleaved_chroma(frame: &Frame<'a>) -> Option<Self> {
         let [_, u, v] = frame.planes;
-        if u.pixel_stride != 2 || v.pixel_stride != 2 || u.row_stride != v.row_stride {
+        let size = frame.format.sample().bytes();
+        if u.pixel_stride != 2 * size || v.pixel_stride != 2 * size || u.row_stride != v.row_stride {
             return None;
         }
         let (u_at, v_at) = (u.bytes.as_ptr().addr(), v.bytes.as_ptr().addr());
-        let (first, second, offsets) = if v_at == u_at.checked_add(1)? {
-            (1, 2, [None, Some(0), Some(1)])
-        } else if u_at == v_at.checked_add(1)? {
-            (2, 1, [None, Some(1), Some(0)])
+        let (first, second, offsets) = if v_at == u_at.checked_add(size)? {
+            (1, 2, [None, Some(0), Some(size)])
+        } else if u_at == v_at.checked_add(size)? {
+            (2, 1, [None, Some(size), Some(0)])
         } else {
             return None;
         };
-        let last = last_sample(frame, first);
         let bytes = frame.planes[first].bytes;
         // The last sample of the second channel follows that of the first.
-        let (bytes, tail) = match bytes.get(..last + 2) {
+        let second_at = last_sample(frame, first) + size;
+        let (bytes, tail) = match bytes.get(..second_at + size) {
             Some(both) => (both, &[][..]),
-            None if bytes.len() == last + 1 => {
-                (bytes, Source::chroma_plane(frame, second).last_byte(frame, second))
-            }
-            None => return None,
+            None => (bytes.get(..second_at)?, last_sample_bytes(frame, second)),
         };
-        (bytes.len() + tail.len() == last + 2).then_some(Self {
-            bytes,
-            tail,
-            row_stride: u.row_stride,
-            pixel_stride: 2,
-            offsets,
-            halved_x: true,
-            halved_y: true,
-        })
-    }
-
-    /// The last sample of a plane by itself, as a slice.
-    fn last_byte(&self, frame: &Frame<'a>, index: usize) -> &'a [u8] {
-        let last = last_sample(frame, index);
-        if self.bytes.len() > last { one_byte(self.bytes, last) } else { self.tail }
+        Some(Self::halved(frame, first, bytes, tail, offsets))
     }
 }
 
-/// Where the last sample of chroma plane `index` lies in its bytes.
+/// Where the last sample of chroma plane `index` begins in its bytes.
 fn last_sample(frame: &Frame<'_>, index: usize) -> usize {
     let plane = frame.planes[index];
     let (columns, rows) = (frame.width.div_ceil(2) as usize, frame.height.div_ceil(2) as usize);
     (rows - 1) * plane.row_stride + (columns - 1) * plane.pixel_stride
 }
 
-fn one_byte(bytes: &[u8], at: usize) -> &[u8] {
-    bytes.get(at..=at).unwrap_or(&[])
+/// The last sample of chroma plane `index`, or its neighbour if it is missing, or not all there.
+fn last_sample_bytes<'a>(frame: &Frame<'a>, index: usize) -> &'a [u8] {
+    let Plane { bytes, row_stride, pixel_stride } = frame.planes[index];
+    let size = frame.format.sample().bytes();
+    let last = last_sample(frame, index);
+    let back = if frame.width > 2 { pixel_stride } else { row_stride };
+    let before = last.saturating_sub(back);
+    bytes.get(last..last + size).or_else(|| bytes.get(before..before + size)).unwrap_or(&[])
 }

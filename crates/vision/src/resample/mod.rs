@@ -6,15 +6,17 @@ use crate::frame::Source;
 use crate::taps::Taps;
 
 /// Mixes the rows of `source` that output row `index` takes into `mixed`: one float for each byte of the columns that
-/// `horizontal` reads.
+/// `horizontal` reads, on 0..=255. A sample of two bytes stands where its first byte does; of one that holds all channels,
+/// `channel` is taken.
 pub(crate) fn vertical(
     source: &Source<'_>,
     vertical: &Taps,
     index: usize,
     horizontal: &Taps,
+    channel: usize,
     mixed: &mut [f32],
 ) {
-    scalar::vertical(source, vertical, index, horizontal, mixed);
+    scalar::vertical(source, vertical, index, horizontal, channel, mixed);
 }
 
 /// Resamples one channel of a mixed row: the one `offset` floats into each pixel of `pixel_stride` floats.

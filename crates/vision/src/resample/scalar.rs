@@ -1,6 +1,6 @@
 //! The readable truth that every other implementation must equal.
 
-use crate::frame::Source;
+use crate::frame::{Sample, Source, p010, rgb565};
 use crate::taps::Taps;
 
 pub(super) fn vertical(
@@ -8,6 +8,7 @@ pub(super) fn vertical(
     vertical: &Taps,
     index: usize,
     horizontal: &Taps,
+    channel: usize,
     mixed: &mut [f32],
 ) {
     let columns = horizontal.span();
@@ -18,8 +19,23 @@ pub(super) fn vertical(
         // All bytes between the channels are mixed too: skipping them would cost more.
         let (bytes, tail) = source.row(row, columns.start, columns.len());
         let (mixed, mixed_tail) = mixed.split_at_mut(bytes.len());
-        add_weighted(mixed, bytes, weight);
-        add_weighted(mixed_tail, tail, weight);
+        for (mixed, bytes) in [(mixed, bytes), (mixed_tail, tail)] {
+            match source.sample {
+                Sample::U8 => add_weighted(mixed, bytes, weight),
+                Sample::P010 => {
+                    add_weighted_pairs(mixed, bytes, weight, |pair| f32::from(p010(pair)) / 4.0);
+                }
+                Sample::Rgb565 => {
+                    add_weighted_pairs(mixed, bytes, weight, |pair| f32::from(rgb565(pair)[channel]));
+                }
+            }
+        }
+    }
+}
+
+fn add_weighted_pairs(sums: &mut [f32], bytes: &[u8], weight: f32, value: impl Fn([u8; 2]) -> f32) {
+    for (sum, pair) in sums.iter_mut().zip(bytes.array_windows()) {
+        *sum += weight * value(*pair);
     }
 }
 

@@ -3,6 +3,8 @@
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
+pub(crate) mod picture;
+
 use std::path::PathBuf;
 
 use nearside_vision::{Filter, Fit, Frame, ImageSpec, Layout, PixelFormat, Plane, Preprocessor, Rect};
