@@ -5,8 +5,8 @@ mod common;
 use common::picture::{Picture, bits, p010_bytes, viewed};
 use common::{difference, raw_spec, rect, run, unchecked};
 use nearside_vision::{
-    BufferLayout, ChromaSiting, Error, Filter, Fit, Frame, ImageSpec, Matrix, PixelFormat, Plane, Range,
-    Rotation,
+    BufferLayout, ChromaSiting, Error, Filter, Fit, Frame, FrameBuffer, ImageSpec, Matrix, PixelFormat,
+    Plane, Range, Rotation,
 };
 
 const MATRICES: [Matrix; 3] = [Matrix::Bt601, Matrix::Bt709, Matrix::Bt2020];
@@ -386,5 +386,19 @@ fn the_frame_functions_are_the_layouts_of_the_same_names() {
             run(same_size(6, 4), &tight(layout, &bytes, 6, 4)),
             "{layout:?}"
         );
+    }
+}
+
+#[test]
+fn planes_that_a_packed_format_does_not_have_are_not_looked_at() {
+    let rgb = [10, 20, 30];
+    let frame = Frame::rgb(&rgb, 1, 1, None).unwrap();
+    let junk = Plane { bytes: &[], row_stride: usize::MAX, pixel_stride: usize::MAX };
+    let frame = Frame { planes: [frame.planes[0], junk, junk], ..frame };
+    frame.validate().unwrap();
+    let mut copy = FrameBuffer::new();
+    copy.copy_from(&frame).unwrap();
+    for frame in [frame, copy.frame()] {
+        assert!(difference(&run(same_size(1, 1), &frame), &[10.0, 20.0, 30.0]).0 < 0.01);
     }
 }
