@@ -2,8 +2,9 @@
 
 use crate::delegate_options;
 use crate::error::{Error, Result};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
-use nearside_pipeline::vision::{BufferLayout, Frame, Matrix, Range, Rotation};
+use nearside_pipeline::vision::{BufferLayout, ChromaSiting, Frame, Matrix, Range, Rotation};
 use nearside_pipeline::{OpenOptions, Policy};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -152,15 +153,15 @@ impl ModelArgs {
 #[derive(clap::Args)]
 pub(crate) struct FrameArgs {
     /// Raw frames in this format
-    #[arg(long, value_enum, requires = "size")]
-    format: Option<FormatArg>,
+    #[arg(long, value_parser = layout(), requires = "size")]
+    format: Option<BufferLayout>,
     /// Width and height of raw frames in pixels
     #[arg(long, value_name = "WxH", value_parser = size, requires = "format")]
     size: Option<(u32, u32)>,
     /// Bytes from one row of the first plane to the next
     #[arg(long, value_name = "N", requires = "format")]
     row_stride: Option<usize>,
-    /// Bytes from one sample to the next, in the chroma planes of i420, nv12, nv21, else in the packed plane
+    /// Bytes from one sample to the next, in the chroma planes if there are any, else in the packed plane
     #[arg(long, value_name = "N", requires = "format")]
     pixel_stride: Option<usize>,
     /// Degrees clockwise that make the picture upright
@@ -175,6 +176,9 @@ pub(crate) struct FrameArgs {
     /// The YUV range; a .y4m file's own by default, else limited
     #[arg(long, value_enum)]
     range: Option<RangeArg>,
+    /// Where the halved YUV columns sit; as a .y4m file says by default, else center
+    #[arg(long, value_enum)]
+    chroma_siting: Option<SitingArg>,
 }
 
 /// The layout of raw frames.
@@ -199,20 +203,11 @@ impl RawLayout {
 impl FrameArgs {
     /// The layout of raw frames, if raw frames are meant.
     pub(crate) fn raw(&self) -> Option<RawLayout> {
-        let (format, size) = (self.format?, self.size?);
-        let layout = match format {
-            FormatArg::I420 => BufferLayout::I420,
-            FormatArg::Nv12 => BufferLayout::Nv12,
-            FormatArg::Nv21 => BufferLayout::Nv21,
-            FormatArg::Yuyv => BufferLayout::Yuyv,
-            FormatArg::Rgba => BufferLayout::Rgba,
-            FormatArg::Bgra => BufferLayout::Bgra,
-            FormatArg::Rgb => BufferLayout::Rgb,
-        };
+        let (layout, size) = (self.format?, self.size?);
         Some(RawLayout { layout, size, row_stride: self.row_stride, pixel_stride: self.pixel_stride })
     }
 
-    /// `frame` as it is to be seen. Its own range stays unless one was given.
+    /// `frame` as it is to be seen. Its own range and siting stay unless others were given.
     pub(crate) fn apply<'a>(&self, frame: Frame<'a>) -> Frame<'a> {
         Frame {
             rotation: match self.rotate {
@@ -225,11 +220,17 @@ impl FrameArgs {
             matrix: match self.matrix {
                 MatrixArg::Bt601 => Matrix::Bt601,
                 MatrixArg::Bt709 => Matrix::Bt709,
+                MatrixArg::Bt2020 => Matrix::Bt2020,
             },
             range: match self.range {
                 None => frame.range,
                 Some(RangeArg::Limited) => Range::Limited,
                 Some(RangeArg::Full) => Range::Full,
+            },
+            chroma_siting: match self.chroma_siting {
+                None => frame.chroma_siting,
+                Some(SitingArg::Center) => ChromaSiting::Center,
+                Some(SitingArg::Left) => ChromaSiting::Left,
             },
             ..frame
         }
@@ -240,26 +241,17 @@ impl FrameArgs {
         let changed = matches!(self.rotate, RotateArg::R0)
             && !self.mirror
             && matches!(self.matrix, MatrixArg::Bt601)
-            && self.range.is_none();
+            && self.range.is_none()
+            && self.chroma_siting.is_none();
         if changed {
             return Ok(());
         }
         Err(Error::Usage(
-            "--rotate, --mirror, --matrix and --range are for raw frames: give --format and --size too"
+            "--rotate, --mirror, --matrix, --range and --chroma-siting are for raw frames: give --format and --size \
+             too"
                 .into(),
         ))
     }
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FormatArg {
-    I420,
-    Nv12,
-    Nv21,
-    Yuyv,
-    Rgba,
-    Bgra,
-    Rgb,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -278,12 +270,19 @@ enum RotateArg {
 enum MatrixArg {
     Bt601,
     Bt709,
+    Bt2020,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum RangeArg {
     Limited,
     Full,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SitingArg {
+    Center,
+    Left,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -301,6 +300,11 @@ impl From<PolicyArg> for Policy {
             PolicyArg::Block => Self::BlockProducer,
         }
     }
+}
+
+fn layout() -> impl TypedValueParser<Value = BufferLayout> {
+    PossibleValuesParser::new(BufferLayout::ALL.map(BufferLayout::name))
+        .try_map(|name| name.parse::<BufferLayout>())
 }
 
 fn at_least_one(text: &str) -> std::result::Result<usize, String> {

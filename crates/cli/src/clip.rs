@@ -3,7 +3,7 @@
 use crate::args::{FRAME_RATES, FrameArgs, RawLayout};
 use crate::error::{Error, Result};
 use crate::regular;
-use nearside_pipeline::vision::{Frame, Range};
+use nearside_pipeline::vision::{ChromaSiting, Frame, Range};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -89,6 +89,7 @@ impl Clip {
             Source::Y4m { decoder, consumed } => {
                 let before = consumed.get();
                 let range = if full_range(decoder.get_raw_params()) { Range::Full } else { Range::Limited };
+                let chroma_siting = siting(decoder.get_colorspace());
                 let (width, height) = (decoder.get_width(), decoder.get_height());
                 let frame = match decoder.read_frame() {
                     Ok(frame) => frame,
@@ -112,7 +113,7 @@ impl Clip {
                     plane(frame.get_v_plane(), chroma),
                 ];
                 let frame = Frame::yuv420(planes, width, height).map_err(nearside_pipeline::Error::from)?;
-                use_frame(Frame { range, ..frame })?;
+                use_frame(Frame { range, chroma_siting, ..frame })?;
             }
             Source::Raw { file, layout, buffer } => {
                 let read = |error| Error::Read { path: path.clone(), source: error };
@@ -135,6 +136,15 @@ impl Clip {
             }
         }
         Ok(true)
+    }
+}
+
+/// Where the chroma columns sit, as FFmpeg writes it: `420mpeg2` is on the left, `420paldv` there and on the upper row,
+/// `420jpeg` and plain `420` are in the centre.
+fn siting(colorspace: Colorspace) -> ChromaSiting {
+    match colorspace {
+        Colorspace::C420mpeg2 | Colorspace::C420paldv => ChromaSiting::Left,
+        _ => ChromaSiting::Center,
     }
 }
 

@@ -105,23 +105,51 @@ fn raw_frames_of_every_format_give_the_same_label() {
         interleaved(u, v)[SIDE * SIDE..].chunks(SIDE).flat_map(|row| [row, &[0xff; 16]].concat()).collect();
     let mut short = interleaved(u, v);
     short.pop();
+    let ten_bits: Vec<u8> =
+        interleaved(u, v).iter().flat_map(|&code| (u16::from(code) << 8).to_le_bytes()).collect();
     let rgb = [20u8, 220, 20];
+    let rgb565 = ((220_u16 >> 2) << 5).to_le_bytes();
     let tiny = tiny();
     for (format, bytes, more) in [
-        ("i420", planar.clone(), &[][..]),
+        ("i420", planar.clone(), &["--chroma-siting", "left"][..]),
+        ("yv12", [luma, v, u].concat(), &[]),
         ("nv12", interleaved(u, v), &[]),
         ("nv21", interleaved(v, u), &["--mirror", "--rotate", "90"]),
         ("nv12", [padded, padded_chroma].concat(), &["--row-stride", "64"]),
         ("nv12", short, &[]),
+        ("p010", ten_bits, &["--matrix", "bt2020"]),
         ("yuyv", [145u8, 54, 145, 34].repeat(SIDE * SIDE / 2), &[]),
         ("rgba", [rgb[0], rgb[1], rgb[2], 255].repeat(SIDE * SIDE), &[]),
         ("bgra", [rgb[2], rgb[1], rgb[0], 255].repeat(SIDE * SIDE), &[]),
+        ("argb", [255, rgb[0], rgb[1], rgb[2]].repeat(SIDE * SIDE), &[]),
         ("rgb", rgb.repeat(SIDE * SIDE), &[]),
+        ("bgr", [rgb[2], rgb[1], rgb[0]].repeat(SIDE * SIDE), &[]),
+        ("rgb565", rgb565.repeat(SIDE * SIDE), &[]),
     ] {
         let file = folder.write(&format!("frame.{format}"), &bytes);
         let args =
             [&["run", &tiny, &file, "--format", format, "--size", "48x48", "--json"][..], more].concat();
         assert_eq!(best(&json(&args), 0), "green", "{format} {more:?}");
+    }
+}
+
+#[test]
+fn a_grey_frame_has_the_label_of_a_grey_photo() {
+    let folder = Folder::new();
+    let (tiny, photo) = (tiny(), folder.png("grey.png", [240, 240, 240]));
+    let frame = folder.write("frame.gray8", &[240; SIDE * SIDE]);
+    let photo = json(&["run", &tiny, &photo, "--json"]);
+    let frame = json(&["run", &tiny, &frame, "--format", "gray8", "--size", "48x48", "--json"]);
+    assert_eq!(best(&frame, 0), best(&photo, 0));
+}
+
+#[test]
+fn an_unknown_frame_format_is_answered_with_those_that_there_are() {
+    let output = nearside(&["run", &tiny(), "frame", "--format", "uyvy", "--size", "48x48"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    for name in ["nv12", "p010", "gray8", "rgb565"] {
+        assert!(message.contains(name), "{message}");
     }
 }
 

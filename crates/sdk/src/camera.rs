@@ -10,7 +10,7 @@ use crate::frame::{frame, plane};
 use crate::model::positive_top;
 use crate::{
     CameraStats, Cancellation, FrameClassification, FrameMetadata, NearsideError, PackedFormat, PlaneLayout,
-    Result, YuvLayout,
+    Result, YuvFormat, YuvLayout,
 };
 
 /// What happens to frames that come faster than they can be classified.
@@ -67,29 +67,30 @@ enum State {
 
 #[uniffi::export]
 impl Camera {
-    /// Offers a `YUV_420_888` frame, also I420, NV12 and NV21. Its planes are copied once, before this returns.
+    /// Offers a YUV 4:2:0 frame in three planes. They are copied once, before this returns.
     ///
     /// Returns at once under [`CameraPolicy::KeepOnlyLatest`]; blocks while there is no room under
     /// [`CameraPolicy::BlockProducer`]. Gives the frame's number, 0 for the first.
     ///
     /// # Errors
     /// [`NearsideError::InvalidInput`] if the planes do not fit the metadata; [`NearsideError::Closed`].
-    pub fn offer_yuv420(
+    pub fn offer_yuv(
         &self,
         metadata: FrameMetadata,
+        format: YuvFormat,
         layout: YuvLayout,
         y: &[u8],
         u: &[u8],
         v: &[u8],
     ) -> Result<i64> {
         let planes = [plane("Y", y, layout.y)?, plane("U", u, layout.u)?, plane("V", v, layout.v)?];
-        self.offer(&metadata, PixelFormat::Yuv420, planes)
+        self.offer(&metadata, format.into(), planes)
     }
 
-    /// Offers a frame with one plane; otherwise as [`Camera::offer_yuv420`].
+    /// Offers a frame with one plane; otherwise as [`Camera::offer_yuv`].
     ///
     /// # Errors
-    /// As [`Camera::offer_yuv420`].
+    /// As [`Camera::offer_yuv`].
     pub fn offer_packed(
         &self,
         metadata: FrameMetadata,

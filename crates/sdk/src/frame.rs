@@ -23,6 +23,8 @@ pub struct FrameMetadata {
     pub matrix: YuvMatrix,
     /// Range of the YUV values; RGB formats ignore it.
     pub range: YuvRange,
+    /// Where the U and V samples sit; RGB formats ignore it.
+    pub chroma_siting: ChromaSiting,
     /// When the picture was taken, in nanoseconds on a clock of the caller's choice. Comes back with the result.
     pub timestamp_ns: i64,
 }
@@ -36,7 +38,17 @@ pub struct PlaneLayout {
     pub pixel_stride: i32,
 }
 
-/// Where the samples of a `YUV_420_888` frame lie. U and V may interleave in one allocation.
+/// What the samples of a YUV 4:2:0 frame in three planes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, uniffi::Enum)]
+pub enum YuvFormat {
+    /// 8 bits: Android's `YUV_420_888`, Apple's `420v` and `420f`, I420, YV12, NV12, NV21.
+    Yuv420,
+    /// 10 bits in the high ones of 16, little endian: Android's `YCBCR_P010`, Apple's `x420` and `xf20`. Strides are in
+    /// bytes; HDR is not tone-mapped.
+    P010,
+}
+
+/// Where the samples of a YUV 4:2:0 frame lie. U and V may interleave in one allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, uniffi::Record)]
 pub struct YuvLayout {
     /// Luma.
@@ -52,12 +64,20 @@ pub struct YuvLayout {
 pub enum PackedFormat {
     /// YUV 4:2:2 as Y0 U Y1 V, two bytes a pixel.
     Yuyv,
-    /// Blue, green, red, alpha; alpha is ignored.
+    /// Blue, green, red, alpha; alpha is ignored. Apple's `kCVPixelFormatType_32BGRA`.
     Bgra,
-    /// Red, green, blue, alpha; alpha is ignored.
+    /// Red, green, blue, alpha; alpha is ignored. Android's `RGBA_8888`, and the memory of an `ARGB_8888` bitmap.
     Rgba,
+    /// Alpha, red, green, blue; alpha is ignored. Apple's `kCVPixelFormatType_32ARGB`.
+    Argb,
     /// Red, green, blue.
     Rgb,
+    /// Blue, green, red: OpenCV's order.
+    Bgr,
+    /// One grey byte a pixel, 0 black and 255 white.
+    Gray8,
+    /// 16 bits a pixel, little endian: red in the high 5, green in the middle 6, blue in the low 5. Android's `RGB_565`.
+    Rgb565,
 }
 
 /// A rectangle in pixels.
@@ -93,9 +113,20 @@ pub enum YuvMatrix {
     Bt601,
     /// ITU-R BT.709: HD video.
     Bt709,
+    /// ITU-R BT.2020, non-constant luminance: HDR video.
+    Bt2020,
 }
 
-/// The range of YUV values.
+/// Where the U and V samples sit among the columns of Y.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, uniffi::Enum)]
+pub enum ChromaSiting {
+    /// In the middle of two columns: JPEG, and most cameras.
+    Center,
+    /// On the even columns: H.264 and HEVC video unless they say otherwise.
+    Left,
+}
+
+/// The range of YUV values. Those of 10 bits are four times as large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, uniffi::Enum)]
 pub enum YuvRange {
     /// Y from 16 to 235, U and V from 16 to 240.
@@ -130,6 +161,7 @@ pub(crate) fn frame<'a>(
         mirror: metadata.mirror,
         matrix: metadata.matrix.into(),
         range: metadata.range.into(),
+        chroma_siting: metadata.chroma_siting.into(),
         timestamp_ns: metadata.timestamp_ns,
     })
 }
@@ -154,13 +186,26 @@ impl TryFrom<Rect> for vision::Rect {
     }
 }
 
+impl From<YuvFormat> for vision::PixelFormat {
+    fn from(format: YuvFormat) -> Self {
+        match format {
+            YuvFormat::Yuv420 => Self::Yuv420,
+            YuvFormat::P010 => Self::P010,
+        }
+    }
+}
+
 impl From<PackedFormat> for vision::PixelFormat {
     fn from(format: PackedFormat) -> Self {
         match format {
             PackedFormat::Yuyv => Self::Yuyv,
             PackedFormat::Bgra => Self::Bgra,
             PackedFormat::Rgba => Self::Rgba,
+            PackedFormat::Argb => Self::Argb,
             PackedFormat::Rgb => Self::Rgb,
+            PackedFormat::Bgr => Self::Bgr,
+            PackedFormat::Gray8 => Self::Gray8,
+            PackedFormat::Rgb565 => Self::Rgb565,
         }
     }
 }
@@ -181,6 +226,7 @@ impl From<YuvMatrix> for vision::Matrix {
         match matrix {
             YuvMatrix::Bt601 => Self::Bt601,
             YuvMatrix::Bt709 => Self::Bt709,
+            YuvMatrix::Bt2020 => Self::Bt2020,
         }
     }
 }
@@ -190,6 +236,15 @@ impl From<YuvRange> for vision::Range {
         match range {
             YuvRange::Limited => Self::Limited,
             YuvRange::Full => Self::Full,
+        }
+    }
+}
+
+impl From<ChromaSiting> for vision::ChromaSiting {
+    fn from(siting: ChromaSiting) -> Self {
+        match siting {
+            ChromaSiting::Center => Self::Center,
+            ChromaSiting::Left => Self::Left,
         }
     }
 }

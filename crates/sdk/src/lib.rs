@@ -24,7 +24,10 @@ pub use camera::{Camera, CameraConfig, CameraPolicy, CameraResult};
 pub use cancellation::Cancellation;
 pub use classification::{Classification, FrameClassification, FrameTimings, ImageTimings, ScoredLabel};
 pub use error::{NearsideError, Result};
-pub use frame::{FrameMetadata, PackedFormat, PlaneLayout, Rect, Rotation, YuvLayout, YuvMatrix, YuvRange};
+pub use frame::{
+    ChromaSiting, FrameMetadata, PackedFormat, PlaneLayout, Rect, Rotation, YuvFormat, YuvLayout, YuvMatrix,
+    YuvRange,
+};
 pub use info::ModelInfo;
 pub use memory::{MemoryInfo, ResidentMemory, resident_memory};
 pub use model::{DelegateOption, Model, OpenOptions, open_model};

@@ -39,8 +39,9 @@ public final class Camera: Sendable {
     let metadata = frame.attributes.metadata(width: frame.width, height: frame.height)
     let layout = YuvLayout(y: frame.y.layout, u: frame.u.layout, v: frame.v.layout)
     return try translating {
-      try native.offerYuv420(
-        metadata: metadata, layout: layout, y: frame.y.bytes, u: frame.u.bytes, v: frame.v.bytes)
+      try native.offerYuv(
+        metadata: metadata, format: frame.format, layout: layout, y: frame.y.bytes,
+        u: frame.u.bytes, v: frame.v.bytes)
     }
   }
 

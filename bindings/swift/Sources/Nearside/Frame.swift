@@ -8,7 +8,7 @@ public struct Plane: Sendable {
   /// Bytes from one row to the next, padding included.
   public let rowStride: Int
   /// Bytes from one sample of a row to the next: 1 for planes of their own, 2 for the interleaved U and V of NV12 and
-  /// NV21; for packed formats the bytes of a pixel.
+  /// NV21, twice as much for `YuvFormat.p010`; for packed formats the bytes of a pixel.
   public let pixelStride: Int
 
   /// A plane of bytes that `Data` holds. A slice of a larger `Data` is not copied.
@@ -51,11 +51,13 @@ public struct FrameAttributes: Sendable {
   public var matrix: YuvMatrix
   /// Range of the YUV values. RGB formats ignore it.
   public var range: YuvRange
+  /// Where the U and V samples sit: mostly `.left` in video. RGB formats ignore it.
+  public var chromaSiting: ChromaSiting
 
-  /// Upright and whole, BT.601, limited range, unless said otherwise.
+  /// Upright and whole, BT.601, limited range, chroma in the centre, unless said otherwise.
   public init(
     timestampNs: Int64 = 0, rotation: Rotation = .r0, mirror: Bool = false, crop: Rect? = nil,
-    matrix: YuvMatrix = .bt601, range: YuvRange = .limited
+    matrix: YuvMatrix = .bt601, range: YuvRange = .limited, chromaSiting: ChromaSiting = .center
   ) {
     self.timestampNs = timestampNs
     self.rotation = rotation
@@ -63,18 +65,22 @@ public struct FrameAttributes: Sendable {
     self.crop = crop
     self.matrix = matrix
     self.range = range
+    self.chromaSiting = chromaSiting
   }
 
   func metadata(width: Int, height: Int) -> FrameMetadata {
     FrameMetadata(
       width: Int32(clamping: width), height: Int32(clamping: height), crop: crop,
-      rotation: rotation, mirror: mirror, matrix: matrix, range: range, timestampNs: timestampNs)
+      rotation: rotation, mirror: mirror, matrix: matrix, range: range, chromaSiting: chromaSiting,
+      timestampNs: timestampNs)
   }
 }
 
-/// A frame in YUV 4:2:0 with three planes of any strides: I420, NV12, NV21. U and V have half the width and height,
-/// rounded up, may overlap in memory, and may lack their last byte.
+/// A frame in YUV 4:2:0 with three planes of any strides: I420, YV12, NV12, NV21, P010. U and V have half the width and
+/// height, rounded up, may overlap in memory, and may lack their last sample.
 public struct YuvFrame: Sendable {
+  /// What a sample is: 8 bits, or 10 in the high ones of 16.
+  public var format: YuvFormat
   /// Width in pixels, before crop and rotation.
   public var width: Int
   /// Height in pixels, before crop and rotation.
@@ -90,9 +96,10 @@ public struct YuvFrame: Sendable {
 
   /// A frame of these planes.
   public init(
-    width: Int, height: Int, y: Plane, u: Plane, v: Plane,
+    format: YuvFormat = .yuv420, width: Int, height: Int, y: Plane, u: Plane, v: Plane,
     attributes: FrameAttributes = FrameAttributes()
   ) {
+    self.format = format
     self.width = width
     self.height = height
     self.y = y
@@ -102,7 +109,7 @@ public struct YuvFrame: Sendable {
   }
 }
 
-/// A frame with one plane: BGRA, RGBA, RGB or YUYV.
+/// A frame with one plane: RGB in any order and width, grey, or YUYV.
 public struct PackedFrame: Sendable {
   /// How the samples lie in the plane.
   public var format: PackedFormat

@@ -2,6 +2,8 @@
 
 import NearsideBindings
 
+/// Where the U and V samples sit among the columns of Y.
+public typealias ChromaSiting = NearsideBindings.ChromaSiting
 /// What happens to frames that come faster than they can be classified.
 public typealias CameraPolicy = NearsideBindings.CameraPolicy
 /// What became of a camera's frames.
@@ -34,6 +36,8 @@ public typealias ResidentMemory = NearsideBindings.ResidentMemory
 public typealias Rotation = NearsideBindings.Rotation
 /// A class and how much the model believes in it.
 public typealias ScoredLabel = NearsideBindings.ScoredLabel
+/// What the samples of a YUV 4:2:0 frame are.
+public typealias YuvFormat = NearsideBindings.YuvFormat
 /// The YUV to RGB matrix.
 public typealias YuvMatrix = NearsideBindings.YuvMatrix
 /// The range of YUV values.

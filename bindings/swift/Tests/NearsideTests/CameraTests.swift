@@ -7,11 +7,12 @@ struct CameraTests {
   private let red = Yuv(.red)
   private let blue = Yuv(.blue)
 
-  @Test func paddedI420AndNv12FramesGetTheirLabels() async throws {
+  @Test func paddedI420Nv12AndP010FramesGetTheirLabels() async throws {
     let camera = try await tinyCamera()
     let frames = [
       (red.i420(), "red"), (blue.i420(padding: 7), "blue"),
       (red.nv12(), "red"), (blue.nv12(padding: 3), "blue"),
+      (red.p010(), "red"), (blue.p010(), "blue"),
     ]
     for (frame, expected) in frames {
       try camera.offer(frame)
@@ -29,6 +30,35 @@ struct CameraTests {
         try camera.offer(PackedFrame(format: format, width: width, height: height, plane: plane))
       }
       #expect(try await label(of: camera) == expected)
+    }
+  }
+
+  @Test func packedPixelsOfEveryOrderAndWidthGetTheirLabels() async throws {
+    let camera = try await tinyCamera()
+    let (width, height) = (40, 30)
+    let pixels: [(PackedFormat, [UInt8], String)] = [
+      (.argb, [9, 255, 0, 0], "red"), (.argb, [9, 0, 0, 255], "blue"),
+      (.rgb, [255, 0, 0], "red"), (.bgr, [255, 0, 0], "blue"),
+      (.rgb565, [0x00, 0xF8], "red"), (.rgb565, [0x1F, 0x00], "blue"),
+    ]
+    for (format, pixel, expected) in pixels {
+      let bytes = Data((0..<width * height).flatMap { _ in pixel })
+      let plane = Plane(bytes, rowStride: width * pixel.count, pixelStride: pixel.count)
+      try camera.offer(PackedFrame(format: format, width: width, height: height, plane: plane))
+      #expect(try await label(of: camera) == expected, "\(format)")
+    }
+    let grey = Plane(Data(count: width * height), rowStride: width)
+    try camera.offer(PackedFrame(format: .gray8, width: width, height: height, plane: grey))
+    _ = try await classified(by: camera)
+  }
+
+  @Test func matrixAndSitingReachThePixels() async throws {
+    let camera = try await tinyCamera()
+    for matrix in [YuvMatrix.bt601, .bt709, .bt2020] {
+      for siting in [ChromaSiting.center, .left] {
+        try camera.offer(red.i420(attributes: FrameAttributes(matrix: matrix, chromaSiting: siting)))
+        #expect(try await label(of: camera) == "red")
+      }
     }
   }
 

@@ -39,6 +39,20 @@ struct Yuv {
       attributes: attributes)
   }
 
+  /// P010 as `x420` pixel buffers hold it: samples of two bytes, the value in the high bits, rubbish in the low six.
+  func p010() -> YuvFrame {
+    func wide(_ samples: [UInt8]) -> [UInt8] { samples.flatMap { [0x2A, $0] } }
+    let luma = wide([UInt8](repeating: y, count: width * height))
+    let pairs = (0..<chromaWidth * chromaHeight).flatMap { _ in [u, v] }
+    let chroma = Data(wide(pairs))
+    let stride = 4 * chromaWidth
+    return YuvFrame(
+      format: .p010, width: width, height: height,
+      y: Plane(Data(luma), rowStride: 2 * width, pixelStride: 2),
+      u: Plane(chroma.dropLast(2), rowStride: stride, pixelStride: 4),
+      v: Plane(chroma.dropFirst(2), rowStride: stride, pixelStride: 4))
+  }
+
   /// NV12 in one allocation: slices of the same memory, each of which ends with its last sample, short of a whole row.
   func nv12(padding: Int = 0) -> YuvFrame {
     let stride = 2 * chromaWidth + padding

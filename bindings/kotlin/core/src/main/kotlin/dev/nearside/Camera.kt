@@ -61,7 +61,7 @@ class Camera internal constructor(
     private fun offer(frame: YuvFrame): Long {
         val layout = YuvLayout(frame.y.layout, frame.u.layout, frame.v.layout)
         return buffers.use(frame.y.buffer, frame.u.buffer, frame.v.buffer) { (y, u, v) ->
-            native.offerYuv420(frame.metadata(), layout, y, u, v)
+            native.offerYuv(frame.metadata(), frame.format, layout, y, u, v)
         }
     }
 

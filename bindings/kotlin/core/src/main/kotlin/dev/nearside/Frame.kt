@@ -10,7 +10,7 @@ import java.nio.ByteBuffer
  *
  * @property rowStride bytes from one row to the next, padding included.
  * @property pixelStride bytes from one sample of a row to the next: 1 for planes of their own, 2 for the interleaved
- *   U and V of NV12 and NV21; for packed formats the bytes of a pixel.
+ *   U and V of NV12 and NV21, twice as much for [YuvFormat.P010]; for packed formats the bytes of a pixel.
  */
 class Plane(
     val buffer: ByteBuffer,
@@ -42,11 +42,14 @@ sealed interface Frame {
 }
 
 /**
- * A frame in `YUV_420_888`, also I420, NV12 and NV21: planes with any strides, U and V of half the width and height,
- * rounded up. U and V may overlap in memory, and their last byte may be missing, as real cameras have it.
+ * A frame in `YUV_420_888`, also I420, YV12, NV12 and NV21, or in `YCBCR_P010`: planes with any strides, U and V of half
+ * the width and height, rounded up. U and V may overlap in memory, and their last sample may be missing, as real cameras
+ * have it.
  *
  * @property matrix YUV to RGB matrix.
  * @property range range of the YUV values.
+ * @property format what a sample is: [YuvFormat.P010] for `ImageFormat.YCBCR_P010`.
+ * @property chromaSiting where the U and V samples sit: mostly [ChromaSiting.LEFT] in video.
  */
 class YuvFrame(
     override val width: Int,
@@ -60,6 +63,8 @@ class YuvFrame(
     override val crop: Rect? = null,
     val matrix: YuvMatrix = YuvMatrix.BT601,
     val range: YuvRange = YuvRange.LIMITED,
+    val format: YuvFormat = YuvFormat.YUV420,
+    val chromaSiting: ChromaSiting = ChromaSiting.CENTER,
 ) : Frame
 
 /**
@@ -67,6 +72,7 @@ class YuvFrame(
  *
  * @property matrix YUV to RGB matrix; only used by [PackedFormat.YUYV].
  * @property range range of the YUV values; only used by [PackedFormat.YUYV].
+ * @property chromaSiting where the U and V samples sit; only used by [PackedFormat.YUYV].
  */
 class PackedFrame(
     val format: PackedFormat,
@@ -79,13 +85,14 @@ class PackedFrame(
     override val crop: Rect? = null,
     val matrix: YuvMatrix = YuvMatrix.BT601,
     val range: YuvRange = YuvRange.LIMITED,
+    val chromaSiting: ChromaSiting = ChromaSiting.CENTER,
 ) : Frame
 
 internal fun Frame.metadata(): FrameMetadata {
-    val (matrix, range) =
+    val (matrix, range, siting) =
         when (this) {
-            is YuvFrame -> matrix to range
-            is PackedFrame -> matrix to range
+            is YuvFrame -> Triple(matrix, range, chromaSiting)
+            is PackedFrame -> Triple(matrix, range, chromaSiting)
         }
-    return FrameMetadata(width, height, crop, rotation, mirror, matrix, range, timestampNs)
+    return FrameMetadata(width, height, crop, rotation, mirror, matrix, range, siting, timestampNs)
 }

@@ -28,7 +28,7 @@ class CameraTest {
     private val blue = Yuv(plain(Color.BLUE, 61, 47))
 
     @Test
-    fun `padded I420 and NV12 frames from direct buffers get their labels`() =
+    fun `padded I420, NV12 and P010 frames from direct buffers get their labels`() =
         withCamera { camera ->
             val frames =
                 listOf(
@@ -36,6 +36,8 @@ class CameraTest {
                     blue.i420(padding = 7) to "blue",
                     red.nv12() to "red",
                     blue.nv12(3) to "blue",
+                    red.p010() to "red",
+                    blue.p010() to "blue",
                 )
             for ((frame, expected) in frames) {
                 camera.offer(frame)
@@ -67,6 +69,56 @@ class CameraTest {
             camera.offer(PackedFrame(PackedFormat.BGRA, width, height, plane))
             assertEquals("blue", camera.label())
             assertEquals(offset, buffer.position())
+        }
+
+    @Test
+    fun `packed pixels of every order and width get their labels`() =
+        withCamera { camera ->
+            val (width, height) = 40 to 30
+            val pixels =
+                listOf(
+                    Triple(PackedFormat.ARGB, listOf(9, 255, 0, 0), "red"),
+                    Triple(PackedFormat.ARGB, listOf(9, 0, 0, 255), "blue"),
+                    Triple(PackedFormat.RGB, listOf(255, 0, 0), "red"),
+                    Triple(PackedFormat.BGR, listOf(255, 0, 0), "blue"),
+                    Triple(PackedFormat.RGB565, listOf(0x00, 0xF8), "red"),
+                    Triple(PackedFormat.RGB565, listOf(0x1F, 0x00), "blue"),
+                    Triple(PackedFormat.YUYV, listOf(81, 90, 81, 240), "red"),
+                )
+            for ((format, pixel, expected) in pixels) {
+                val size = if (format == PackedFormat.YUYV) 2 else pixel.size
+                val buffer = ByteBuffer.allocateDirect(width * height * size)
+                while (buffer.hasRemaining()) pixel.forEach { buffer.put(it.toByte()) }
+                camera.offer(PackedFrame(format, width, height, Plane(buffer.flip(), width * size, size)))
+                assertEquals(expected, camera.label(), "$format")
+            }
+        }
+
+    @Test
+    fun `grey frames are seen, and too narrow a row stride for 16 bits says that it is in bytes`() =
+        withCamera { camera ->
+            val bytes = ByteBuffer.allocateDirect(40 * 30)
+            camera.offer(PackedFrame(PackedFormat.GRAY8, 40, 30, Plane(bytes, rowStride = 40)))
+            assertIs<CameraResult.Classified>(camera.next())
+            val error =
+                assertFailsWith<NearsideException.InvalidInput> {
+                    camera.offer(PackedFrame(PackedFormat.RGB565, 40, 30, Plane(bytes, rowStride = 40, pixelStride = 2)))
+                }
+            assertContains(error.hint, "in bytes")
+        }
+
+    @Test
+    fun `matrix, range and siting reach the pixels`() =
+        withCamera { camera ->
+            val frame = red.i420()
+            for (matrix in YuvMatrix.entries) {
+                for (siting in ChromaSiting.entries) {
+                    camera.offer(
+                        YuvFrame(frame.width, frame.height, frame.y, frame.u, frame.v, matrix = matrix, chromaSiting = siting),
+                    )
+                    assertEquals("red", camera.label())
+                }
+            }
         }
 
     @Test

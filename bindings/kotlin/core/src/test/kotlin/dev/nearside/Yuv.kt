@@ -48,6 +48,34 @@ class Yuv(
         )
     }
 
+    /** P010 as Android's `YCBCR_P010` gives it: samples of two bytes, U and V as views of the same memory. */
+    fun p010(): YuvFrame {
+        val eight = nv12()
+
+        fun wide(plane: Plane): ByteBuffer {
+            val samples = plane.buffer.duplicate()
+            val wide = ByteBuffer.allocateDirect(2 * samples.remaining())
+            // The value in the high bits, rubbish in the low six.
+            while (samples.hasRemaining()) wide.put(0x2A).put(samples.get())
+            return wide.flip()
+        }
+        val chroma = wide(Plane(whole(eight.u, eight.v), eight.u.rowStride))
+        return YuvFrame(
+            width,
+            height,
+            Plane(wide(eight.y), 2 * eight.y.rowStride, 2),
+            Plane(chroma.view(0, chroma.limit() - 2), 2 * eight.u.rowStride, 4),
+            Plane(chroma.view(2, chroma.limit() - 2), 2 * eight.v.rowStride, 4),
+            format = YuvFormat.P010,
+        )
+    }
+
+    /** U and V, which are one byte apart, as one. */
+    private fun whole(
+        u: Plane,
+        v: Plane,
+    ): ByteBuffer = u.buffer.duplicate().limit(v.buffer.limit())
+
     private fun luma(
         x: Int,
         y: Int,
