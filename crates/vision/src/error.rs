@@ -91,12 +91,21 @@ pub enum Error {
         height: u32,
     },
 
+    /// An output buffer of another type than the tensor.
+    #[error("the output buffer holds {has} elements, but the tensor takes {needs}")]
+    WrongOutputType {
+        /// Type of the buffer's elements.
+        has: &'static str,
+        /// Type of the tensor's.
+        needs: &'static str,
+    },
+
     /// An output buffer of the wrong length.
-    #[error("the output buffer holds {has} floats, but a 3x{width}x{height} tensor takes {needs}")]
+    #[error("the output buffer holds {has} elements, but a tensor of {width}x{height} pixels takes {needs}")]
     WrongOutputLength {
-        /// Floats in the buffer.
+        /// Elements in the buffer.
         has: usize,
-        /// Floats in the tensor.
+        /// Elements in the tensor.
         needs: usize,
         /// Width of the tensor's picture.
         width: u32,
@@ -189,6 +198,9 @@ impl Error {
             }
             Self::CropOutsideFrame { .. } => {
                 "a crop has at least one pixel and is given in the frame's own coordinates, before rotation"
+            }
+            Self::WrongOutputType { .. } => {
+                "pass a slice of the type that the specification's `element` names"
             }
             Self::WrongOutputLength { .. } => "size the buffer with `output_len`",
             Self::InvalidSpec { .. } => "correct the image entry of the package's manifest",

@@ -24,23 +24,27 @@
 //! resampling is done on Y, U and V instead and only the pixels that are kept are converted.
 
 mod colour;
-mod convert;
+mod emit;
 mod error;
 mod frame;
 mod frame_buffer;
 mod geometry;
+mod kernels;
 mod photo;
 mod placement;
 mod preprocessor;
 mod resample;
 mod spec;
 mod taps;
+mod tensor;
 
 pub use colour::{ChromaSiting, Matrix, Range};
 pub use error::{Error, Result};
 pub use frame::{BufferLayout, Frame, PixelFormat, Plane};
 pub use frame_buffer::FrameBuffer;
 pub use geometry::{Rect, Rotation};
+pub use kernels::InstructionSet;
 pub use photo::{Photo, PhotoLimits};
 pub use preprocessor::Preprocessor;
-pub use spec::{Filter, Fit, ImageSpec, Layout};
+pub use spec::{Channels, Element, Filter, Fit, ImageSpec, Layout, Quantization};
+pub use tensor::TensorMut;

@@ -1,30 +1,33 @@
 //! From a frame to a tensor.
 
 use crate::colour::YuvToRgb;
-use crate::frame::{Sample, Source, Sources};
+use crate::emit::{At, Emitter, TILE_ROWS, Tile};
+use crate::frame::{Pixel, Sample, Source, Sources, rgb565};
 use crate::geometry::Orientation;
+use crate::kernels::{FixedYuvToRgb, InstructionSet, Kernels};
 use crate::placement::{AxisPlacement, place};
-use crate::taps::{Axis, Taps};
-use crate::{ChromaSiting, Error, Fit, Frame, ImageSpec, Layout, Rect, Result, convert, resample};
+use crate::resample::{Fixed, Linear, Pillow, Way};
+use crate::taps::Axis;
+use crate::{ChromaSiting, Error, Fit, Frame, ImageSpec, PixelFormat, Rect, Result, TensorMut};
 
 /// Turns frames into the tensor that an [`ImageSpec`] describes.
 ///
-/// It holds the tap tables and the work space of the last geometry (size, crop, rotation, mirror), so that frames of
-/// the same geometry cost no allocation and no set-up. Results do not depend on what was run before.
+/// It holds the tap tables and the work space of the last geometry (size, crop, rotation, mirror, format), so that
+/// frames of the same geometry cost no allocation and no set-up. Results do not depend on what was run before.
 #[derive(Debug)]
 pub struct Preprocessor {
     spec: ImageSpec,
+    instruction_set: InstructionSet,
+    emitter: Emitter,
     /// What the tables below were made for.
     geometry: Option<Geometry>,
-    orientation: Orientation,
-    /// Upright x, then y.
-    placement: [AxisPlacement; 2],
-    /// Along sensor x, then y, at full and at half resolution.
-    taps: [[Taps; 2]; 2],
-    /// A row of source bytes mixed down the columns.
-    mixed: Vec<f32>,
-    /// A row of the three channels, resampled.
-    lines: Vec<f32>,
+    plan: Plan,
+    fixed: Fixed,
+    pillow: Pillow,
+    linear: Linear,
+    tile: Tile,
+    /// Pixels of formats that are unpacked first.
+    unpacked: Vec<u8>,
 }
 
 /// Everything in a frame that the tables depend on.
@@ -35,6 +38,19 @@ struct Geometry {
     region: Rect,
     orientation: Orientation,
     siting: ChromaSiting,
+    format: PixelFormat,
+    pixel: Pixel,
+}
+
+/// What follows from the geometry.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    way: Way,
+    transpose: bool,
+    /// Of the sensor, x, then y.
+    axes: [Axis; 2],
+    /// Upright x, then y.
+    placement: [AxisPlacement; 2],
 }
 
 impl Preprocessor {
@@ -44,15 +60,20 @@ impl Preprocessor {
     /// [`Error::InvalidSpec`] if the specification cannot be followed.
     pub fn new(spec: ImageSpec) -> Result<Self> {
         spec.validate()?;
-        let unplaced = AxisPlacement { source_len: 1, scaled_len: 1, window: 0, dest: 0, len: 1 };
+        let placement = AxisPlacement { source_len: 1, scaled_len: 1, window: 0, dest: 0, len: 1 };
+        let axis = sensor_axis(placement, 1, 0, false, false);
+        let (axes, placement) = ([axis; 2], [placement; 2]);
         Ok(Self {
             spec,
+            instruction_set: InstructionSet::best(),
+            emitter: Emitter::new(&spec),
             geometry: None,
-            orientation: Orientation { transpose: false, flip_sensor_x: false, flip_sensor_y: false },
-            placement: [unplaced; 2],
-            taps: Default::default(),
-            mixed: Vec::new(),
-            lines: Vec::new(),
+            plan: Plan { way: Way::Linear { area: false }, transpose: false, axes, placement },
+            fixed: Fixed::default(),
+            pillow: Pillow::default(),
+            linear: Linear::default(),
+            tile: Tile::default(),
+            unpacked: Vec::new(),
         })
     }
 
@@ -61,44 +82,96 @@ impl Preprocessor {
         &self.spec
     }
 
-    /// Floats in the tensor: 3 x height x width.
+    /// Elements of the tensor: channels x height x width.
     pub fn output_len(&self) -> usize {
-        3 * self.spec.width as usize * self.spec.height as usize
+        self.spec.len()
     }
 
-    /// Writes the tensor of `frame` to `out`, all of it: f32 `[1, 3, height, width]` or `[1, height, width, 3]`, RGB.
+    /// The vector instructions that it uses.
+    pub fn instruction_set(&self) -> InstructionSet {
+        self.instruction_set
+    }
+
+    /// Uses other vector instructions, for tests and measurements: results are the same. Where the processor does not
+    /// have them, [`InstructionSet::Scalar`] is used.
+    pub fn set_instruction_set(&mut self, set: InstructionSet) {
+        self.instruction_set = if set.is_available() { set } else { InstructionSet::Scalar };
+    }
+
+    /// Writes the tensor of `frame` to `out`, all of it: `[1, channels, height, width]`, `[1, height, width,
+    /// channels]` or `[1, patches, side * side * channels]` of the type that the specification names.
     ///
     /// # Errors
-    /// [`Error::WrongOutputLength`] if `out` does not hold [`Self::output_len`] floats, or any error of
-    /// [`Frame::validate`]. `out` is then untouched.
-    pub fn run(&mut self, frame: &Frame<'_>, out: &mut [f32]) -> Result<()> {
+    /// [`Error::WrongOutputType`], [`Error::WrongOutputLength`] if `out` does not hold [`Self::output_len`] elements,
+    /// or any error of [`Frame::validate`]. `out` is then untouched.
+    pub fn run<'o>(&mut self, frame: &Frame<'_>, out: impl Into<TensorMut<'o>>) -> Result<()> {
+        let mut out = out.into();
+        out.expect(self.spec.element)?;
         if out.len() != self.output_len() {
             let ImageSpec { width, height, .. } = self.spec;
             return Err(Error::WrongOutputLength { has: out.len(), needs: self.output_len(), width, height });
         }
         frame.validate()?;
-        self.prepare(frame);
-        self.fill_bars(out);
-
+        let kernels = Kernels::of(self.instruction_set);
         let sources = Sources::of(frame);
-        let bits = frame.format.sample().bits();
-        let conversion = frame.format.is_yuv().then(|| YuvToRgb::new(frame.matrix, frame.range, bits));
-        let [columns, rows] = self.sensor_axes().map(|axis| axis.len as usize);
-        for row in 0..rows {
-            for source in sources.iter() {
-                self.resample_row(source, row, columns);
-            }
-            let lines = split_lines(&mut self.lines, columns);
-            if let Some(coefficients) = &conversion {
-                convert::yuv_to_rgb(lines, coefficients);
-            }
-            self.write_row(row, columns, out);
+        if frame.format == PixelFormat::Rgb565 {
+            // Taken out, so that the rest can be lent while it is.
+            let mut unpacked = std::mem::take(&mut self.unpacked);
+            unpack_rgb565(&sources.as_slice()[0], frame, &mut unpacked);
+            self.write(kernels, frame, &[Source::rgb(&unpacked, frame.width as usize)], &mut out);
+            self.unpacked = unpacked;
+        } else {
+            self.write(kernels, frame, sources.as_slice(), &mut out);
         }
         Ok(())
     }
 
+    fn write(
+        &mut self,
+        kernels: &Kernels,
+        frame: &Frame<'_>,
+        sources: &[Source<'_>],
+        out: &mut TensorMut<'_>,
+    ) {
+        let (packed, pixel) = sources[0].packed();
+        self.prepare(frame, pixel);
+        self.fill_bars(kernels, out);
+        match self.plan.way {
+            Way::Fixed(_) => self.fixed.begin(sources),
+            Way::Pillow(_) => self.pillow.begin(),
+            Way::Linear { .. } => self.linear.begin(),
+        }
+        let bits = frame.format.sample().bits();
+        let conversion = frame
+            .format
+            .is_yuv()
+            .then(|| FixedYuvToRgb::new(&YuvToRgb::new(frame.matrix, frame.range, bits)));
+
+        let Plan { way, transpose, axes, placement } = self.plan;
+        let rows = axes[1].len as usize;
+        for first in (0..rows).step_by(TILE_ROWS) {
+            let count = TILE_ROWS.min(rows - first);
+            // Rows come as the sensor has them; in the tile they lie as in the upright picture.
+            let upright = if axes[1].backwards { rows - first - count } else { first };
+            for row in first..first + count {
+                let place = if axes[1].backwards { rows - 1 - row } else { row } - upright;
+                let lines = self.tile.row_mut(place);
+                match way {
+                    Way::Fixed(_) => self.fixed.row(kernels, sources, conversion.as_ref(), row, lines),
+                    Way::Pillow(_) => self.pillow.row(kernels, &packed, &pixel, row, lines),
+                    Way::Linear { .. } => {
+                        self.linear.row(kernels, &packed, &pixel, frame.width as usize, row, lines);
+                    }
+                }
+            }
+            let [x, y] = placement.map(|axis| axis.dest as usize);
+            let at = if transpose { At { x: x + upright, y } } else { At { x, y: y + upright } };
+            self.emitter.write(kernels, &mut self.tile, count, at, transpose, out);
+        }
+    }
+
     /// Makes the tables for the geometry of `frame`, unless they are those of the last one.
-    fn prepare(&mut self, frame: &Frame<'_>) {
+    fn prepare(&mut self, frame: &Frame<'_>, pixel: Pixel) {
         let orientation = Orientation::new(frame.rotation, frame.mirror);
         let geometry = Geometry {
             width: frame.width,
@@ -106,111 +179,64 @@ impl Preprocessor {
             region: frame.region(),
             orientation,
             siting: frame.chroma_siting,
+            format: frame.format,
+            pixel,
         };
         if self.geometry == Some(geometry) {
             return;
         }
         let Rect { x, y, width, height } = geometry.region;
-        let upright = if orientation.transpose { [height, width] } else { [width, height] };
-        self.orientation = orientation;
-        self.placement = place(self.spec.fit, upright, [self.spec.width, self.spec.height]);
-        let [sensor_x, sensor_y] = self.sensor_axes();
+        let transpose = orientation.transpose;
+        let upright = if transpose { [height, width] } else { [width, height] };
+        let placement = place(self.spec.fit, upright, [self.spec.width, self.spec.height]);
+        let [along_x, along_y] = if transpose { [placement[1], placement[0]] } else { placement };
         let axes = [
-            Axis {
-                siting: frame.chroma_siting,
-                ..sensor_axis(sensor_x, frame.width, x, orientation.flip_sensor_x)
-            },
-            sensor_axis(sensor_y, frame.height, y, orientation.flip_sensor_y),
+            sensor_axis(along_x, frame.width, x, orientation.flip_sensor_x, false),
+            sensor_axis(along_y, frame.height, y, orientation.flip_sensor_y, orientation.flip_sensor_y),
         ];
-        for (taps, axis) in self.taps.iter_mut().zip(&axes) {
-            for (taps, halved) in taps.iter_mut().zip([false, true]) {
-                taps.rebuild(self.spec.filter, axis, halved);
-            }
+        let way = Way::of(self.spec.filter, frame.format.is_yuv(), &axes);
+        match way {
+            Way::Fixed(kernel) => self.fixed.prepare(kernel, &axes, frame.chroma_siting),
+            Way::Pillow(kernel) => self.pillow.prepare(kernel, &axes, transpose, &pixel),
+            Way::Linear { area } => self.linear.prepare(area, &axes, transpose, &pixel),
         }
+        self.tile.prepare(axes[0].len as usize, transpose);
+        self.plan = Plan { way, transpose, axes, placement };
         self.geometry = Some(geometry);
     }
 
-    /// The placement along sensor x, then y.
-    fn sensor_axes(&self) -> [AxisPlacement; 2] {
-        let [x, y] = self.placement;
-        if self.orientation.transpose { [y, x] } else { [x, y] }
-    }
-
-    /// Resamples the channels of one source for one row, in sensor orientation.
-    fn resample_row(&mut self, source: &Source<'_>, row: usize, columns: usize) {
-        let [x_taps, y_taps] = &self.taps;
-        let x_taps = &x_taps[usize::from(source.halved_x)];
-        let y_taps = &y_taps[usize::from(source.halved_y)];
-        self.mixed.resize(source.span_bytes(x_taps.span().len()), 0.0);
-        resample::vertical(source, y_taps, row, x_taps, 0, &mut self.mixed);
-        for (index, line) in split_lines(&mut self.lines, columns).into_iter().enumerate() {
-            if let Some(offset) = source.offsets[index] {
-                if source.sample == Sample::Rgb565 && index > 0 {
-                    resample::vertical(source, y_taps, row, x_taps, index, &mut self.mixed);
-                }
-                resample::horizontal(&self.mixed, source.pixel_stride, offset, x_taps, line);
-            }
-        }
-    }
-
-    /// Writes the lines of sensor row `row`, which is a column of the tensor if the frame lies on its side.
-    fn write_row(&mut self, row: usize, columns: usize, out: &mut [f32]) {
-        let [x, y] = self.placement.map(|axis| axis.dest as usize);
-        let width = self.spec.width as usize;
-        let (first, step) = if self.orientation.transpose {
-            (y * width + x + row, width)
-        } else {
-            ((y + row) * width + x, 1)
-        };
-        let (pixel, channel) = self.element_strides();
-        for (index, line) in split_lines(&mut self.lines, columns).into_iter().enumerate() {
-            let (scale, bias) = scale_and_bias(&self.spec, index);
-            convert::normalise(line, scale, bias, out, first * pixel + index * channel, step * pixel);
-        }
-    }
-
-    /// Floats from one pixel to the next, and from one channel to the next.
-    fn element_strides(&self) -> (usize, usize) {
-        match self.spec.layout {
-            Layout::Nchw => (1, self.output_len() / 3),
-            Layout::Nhwc => (3, 1),
-        }
-    }
-
     /// Gives the whole tensor the colour of the bars, if there are any.
-    fn fill_bars(&self, out: &mut [f32]) {
+    fn fill_bars(&self, kernels: &Kernels, out: &mut TensorMut<'_>) {
         let Fit::Letterbox { pad } = self.spec.fit else { return };
-        let [x, y] = self.placement;
-        if x.len == self.spec.width && y.len == self.spec.height {
-            return;
-        }
-        let (pixel, channel) = self.element_strides();
-        let pixels = self.output_len() / 3;
-        for (index, pad) in pad.into_iter().enumerate() {
-            let (scale, bias) = scale_and_bias(&self.spec, index);
-            let value = f32::from(pad) * scale + bias;
-            out[index * channel..].iter_mut().step_by(pixel).take(pixels).for_each(|out| *out = value);
+        let [x, y] = self.plan.placement;
+        if x.len < self.spec.width || y.len < self.spec.height {
+            self.emitter.fill(kernels, pad, out);
         }
     }
 }
 
-fn sensor_axis(placement: AxisPlacement, frame_len: u32, origin: u32, flip: bool) -> Axis {
+/// An axis of the sensor. Rows that are mirrored come backwards, since they are made from top to bottom; columns lie as
+/// in the upright picture at once.
+fn sensor_axis(
+    placement: AxisPlacement,
+    frame_len: u32,
+    origin: u32,
+    mirrored: bool,
+    backwards: bool,
+) -> Axis {
     let AxisPlacement { source_len, scaled_len, window, len, .. } = placement;
-    // The window is that of the upright picture; seen from the sensor, a flipped one begins at the other end.
-    let window = if flip { scaled_len - window - u64::from(len) } else { window };
-    Axis { frame_len, origin, source_len, scaled_len, window, len, flip, siting: ChromaSiting::Center }
+    Axis { frame_len, origin, source_len, scaled_len, window, len, mirrored, backwards }
 }
 
-/// The three lines of `columns` floats, which keep what they hold.
-fn split_lines(lines: &mut Vec<f32>, columns: usize) -> [&mut [f32]; 3] {
-    lines.resize(3 * columns, 0.0);
-    let (first, rest) = lines.split_at_mut(columns);
-    let (second, third) = rest.split_at_mut(columns);
-    [first, second, third]
-}
-
-/// `(value / 255 - mean) / std` as one multiplication and one addition.
-fn scale_and_bias(spec: &ImageSpec, channel: usize) -> (f32, f32) {
-    let (mean, std) = (f64::from(spec.mean[channel]), f64::from(spec.std[channel]));
-    ((1.0 / (255.0 * std)) as f32, (-mean / std) as f32)
+/// The whole frame as RGB bytes.
+fn unpack_rgb565(source: &Source<'_>, frame: &Frame<'_>, out: &mut Vec<u8>) {
+    debug_assert_eq!(source.sample, Sample::Rgb565);
+    let (width, height) = (frame.width as usize, frame.height as usize);
+    out.resize(3 * width * height, 0);
+    for (row, out) in out.chunks_exact_mut(3 * width).enumerate() {
+        let bytes = source.rows(row, 1, 0..width, &[]).get(0);
+        for (pixel, out) in bytes.chunks(source.pixel_stride).zip(out.as_chunks_mut().0) {
+            *out = rgb565([pixel[0], pixel[1]]);
+        }
+    }
 }

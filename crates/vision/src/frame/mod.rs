@@ -10,7 +10,7 @@ pub use buffer_layout::BufferLayout;
 pub use pixel_format::PixelFormat;
 pub use plane::Plane;
 pub(crate) use sample::{Sample, p010, rgb565};
-pub(crate) use sources::{Source, Sources};
+pub(crate) use sources::{Pixel, Source, Sources};
 
 use crate::{ChromaSiting, Error, Matrix, Range, Rect, Result, Rotation};
 use plane::PlaneShape;

@@ -1,6 +1,9 @@
 //! The channels of a frame as the resampler reads them: one source per run of bytes that holds one or more of them.
 
+use std::ops::Range;
+
 use super::{Frame, PixelFormat, Plane, Sample};
+use crate::kernels::Rows;
 
 /// Channels that lie interleaved in the same rows: a planar plane, U and V of NV12, or the pixels of a packed format.
 #[derive(Clone, Copy, Debug)]
@@ -16,21 +19,53 @@ pub(crate) struct Source<'a> {
     pub(crate) offsets: [Option<usize>; 3],
     /// What lies there.
     pub(crate) sample: Sample,
+    last_row: usize,
     /// Whether the columns, and the rows, are those of half the resolution.
     pub(crate) halved_x: bool,
     pub(crate) halved_y: bool,
 }
 
 impl<'a> Source<'a> {
-    /// The bytes of row `row` from those of column `first` through the last channel of column `first + len - 1`, as
-    /// one slice and what is missing from its end.
-    pub(crate) fn row(&self, row: usize, first: usize, len: usize) -> (&'a [u8], &'a [u8]) {
-        let start = row * self.row_stride + first * self.pixel_stride;
-        let end = start + self.span_bytes(len);
-        match self.bytes.get(start..end) {
-            Some(bytes) => (bytes, &[]),
-            None => (self.bytes.get(start..).unwrap_or(&[]), self.tail),
+    /// `count` rows from `first` on: the bytes from those of the first of `columns` through the last channel of the
+    /// last. `last_row` is what [`Self::complete_last_row`] made of the same columns.
+    pub(crate) fn rows(
+        &self,
+        first: usize,
+        count: usize,
+        columns: Range<usize>,
+        last_row: &'a [u8],
+    ) -> Rows<'a> {
+        let start = first * self.row_stride + columns.start * self.pixel_stride;
+        let ends_with_last = first + count == self.last_row + 1;
+        let last = (ends_with_last && !last_row.is_empty()).then_some(last_row);
+        let bytes = self.bytes.get(start..).unwrap_or(&[]);
+        Rows::new(bytes, self.row_stride, count, self.span_bytes(columns.len()), last)
+    }
+
+    /// Puts the last row together in `out`, if its last sample is not among its bytes; else leaves it empty.
+    pub(crate) fn complete_last_row(&self, columns: Range<usize>, out: &mut Vec<u8>) {
+        out.clear();
+        let start = self.last_row * self.row_stride + columns.start * self.pixel_stride;
+        let len = self.span_bytes(columns.len());
+        if start + len > self.bytes.len() {
+            out.extend_from_slice(self.bytes.get(start..).unwrap_or(&[]));
+            out.extend_from_slice(self.tail);
+            // Never: a valid frame lacks the tail only.
+            out.resize(len, 0);
         }
+    }
+
+    /// As a packed source of bytes whose first channel comes first, and how its pixels are made up.
+    pub(crate) fn packed(&self) -> (Self, Pixel) {
+        let offsets = self.offsets.map(|offset| offset.unwrap_or(0));
+        let first = offsets.into_iter().min().unwrap_or(0);
+        let order = offsets.map(|offset| offset - first);
+        let channels = order.into_iter().max().unwrap_or(0) + 1;
+        let bytes = self.bytes.get(first..).unwrap_or(&[]);
+        (
+            Self { bytes, offsets: order.map(Some), ..*self },
+            Pixel { stride: self.pixel_stride, channels, order },
+        )
     }
 
     /// Bytes from the first channel of a pixel through the last channel of the pixel `len - 1` further on.
@@ -38,6 +73,34 @@ impl<'a> Source<'a> {
         let last = self.offsets.iter().flatten().max().copied().unwrap_or(0);
         len.saturating_sub(1) * self.pixel_stride + last + self.sample.bytes()
     }
+}
+
+impl<'a> Source<'a> {
+    /// RGB without padding, of this width.
+    pub(crate) fn rgb(bytes: &'a [u8], width: usize) -> Self {
+        Self {
+            bytes,
+            tail: &[],
+            row_stride: 3 * width,
+            pixel_stride: 3,
+            offsets: [Some(0), Some(1), Some(2)],
+            sample: Sample::U8,
+            last_row: (bytes.len() / (3 * width)).saturating_sub(1),
+            halved_x: false,
+            halved_y: false,
+        }
+    }
+}
+
+/// How the channels of a packed row lie together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pixel {
+    /// Bytes from one pixel to the next.
+    pub(crate) stride: usize,
+    /// 3, or 1 for grey.
+    pub(crate) channels: usize,
+    /// Which of them is red, green and blue.
+    pub(crate) order: [usize; 3],
 }
 
 /// The sources of one frame; together they hold all three channels.
@@ -82,8 +145,8 @@ impl<'a> Sources<'a> {
         Self { sources, len: some.len() }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Source<'a>> {
-        self.sources.iter().take(self.len)
+    pub(crate) fn as_slice(&self) -> &[Source<'a>] {
+        &self.sources[..self.len]
     }
 }
 
@@ -92,7 +155,9 @@ impl<'a> Source<'a> {
     fn full(frame: &Frame<'a>, offsets: [Option<usize>; 3]) -> Self {
         let Plane { bytes, row_stride, pixel_stride } = frame.planes[0];
         let sample = frame.format.sample();
-        Self { bytes, tail: &[], row_stride, pixel_stride, offsets, sample, halved_x: false, halved_y: false }
+        let last_row = frame.height as usize - 1;
+        let (halved_x, halved_y) = (false, false);
+        Self { bytes, tail: &[], row_stride, pixel_stride, offsets, sample, last_row, halved_x, halved_y }
     }
 
     /// Channels of a chroma plane, at half the resolution both ways.
@@ -105,7 +170,18 @@ impl<'a> Source<'a> {
     ) -> Self {
         let Plane { row_stride, pixel_stride, .. } = frame.planes[index];
         let sample = frame.format.sample();
-        Self { bytes, tail, row_stride, pixel_stride, offsets, sample, halved_x: true, halved_y: true }
+        let last_row = frame.height.div_ceil(2) as usize - 1;
+        Self {
+            bytes,
+            tail,
+            row_stride,
+            pixel_stride,
+            offsets,
+            sample,
+            last_row,
+            halved_x: true,
+            halved_y: true,
+        }
     }
 
     /// U (1) or V (2) by itself. A last sample that is missing takes the value of its neighbour.

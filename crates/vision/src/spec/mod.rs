@@ -1,5 +1,9 @@
 //! What a network wants to see.
 
+mod element;
+
+pub use element::{Element, Quantization};
+
 use crate::{Error, Result};
 
 /// Largest width and height of a tensor's picture.
@@ -22,10 +26,14 @@ pub struct ImageSpec {
     pub std: [f32; 3],
     /// Order of the tensor's axes.
     pub layout: Layout,
+    /// Number and order of the channels.
+    pub channels: Channels,
+    /// Type of the tensor's elements.
+    pub element: Element,
 }
 
 impl ImageSpec {
-    /// Stretched, antialiased, values on 0..1, NCHW.
+    /// Stretched, antialiased, values on 0..1, f32, RGB, NCHW.
     pub fn new(width: u32, height: u32) -> Self {
         Self {
             width,
@@ -35,7 +43,25 @@ impl ImageSpec {
             mean: [0.0; 3],
             std: [1.0; 3],
             layout: Layout::Nchw,
+            channels: Channels::Rgb,
+            element: Element::F32,
         }
+    }
+
+    /// The picture itself as bytes, row by row, nothing normalised: what shows on a screen or goes into a file.
+    pub fn pixels(width: u32, height: u32, channels: Channels) -> Self {
+        let element = Element::U8(Quantization::PIXELS_U8);
+        Self { layout: Layout::Nhwc, channels, element, ..Self::new(width, height) }
+    }
+
+    /// Elements of the tensor: channels x height x width.
+    pub fn len(&self) -> usize {
+        self.channels.count() * self.width as usize * self.height as usize
+    }
+
+    /// Never: a tensor has at least one pixel.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Checks every field.
@@ -47,6 +73,11 @@ impl ImageSpec {
         for (field, side) in [("width", self.width), ("height", self.height)] {
             if side == 0 || side > MAX_SIDE {
                 return refuse(field, side.to_string(), "between 1 and 16384");
+            }
+            if let Layout::Patches { side: patch } = self.layout
+                && (patch == 0 || !side.is_multiple_of(patch))
+            {
+                return refuse(field, side.to_string(), "a multiple of the patches' side");
             }
         }
         if let Fit::CenterCrop { fraction } = self.fit
@@ -64,7 +95,7 @@ impl ImageSpec {
                 "three finite numbers other than 0, for values on 0..1",
             );
         }
-        Ok(())
+        self.element.validate()
     }
 }
 
@@ -96,6 +127,12 @@ pub enum Filter {
     /// A triangle as wide as the shrinking asks for: Pillow's `BILINEAR`, torchvision's `antialias=True`.
     #[default]
     BilinearAntialias,
+    /// A cubic as wide as the shrinking asks for: Pillow's `BICUBIC` (a = -0.5), what most Hugging Face image
+    /// processors use.
+    BicubicAntialias,
+    /// The mean over the area that an output pixel covers: OpenCV's `INTER_AREA`. Enlarges as that does, by a linear
+    /// filter that leaves flat steps.
+    Area,
 }
 
 /// Order of a tensor's axes.
@@ -106,4 +143,43 @@ pub enum Layout {
     Nchw,
     /// Row, column, channel: TensorFlow.
     Nhwc,
+    /// Square patches from left to right and top to bottom, each row by row with the channels of a pixel together:
+    /// `[1, patches, side * side * channels]`, as encoders take it that have no convolution (Gemma 4). Width and
+    /// height are multiples of `side`.
+    Patches {
+        /// Width and height of a patch in pixels.
+        side: u32,
+    },
+}
+
+/// Number and order of a tensor's channels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Channels {
+    /// Red, green, blue.
+    #[default]
+    Rgb,
+    /// Blue, green, red.
+    Bgr,
+    /// Red, green, blue and an alpha of 1: opaque.
+    Rgba,
+    /// Blue, green, red and an alpha of 1: opaque.
+    Bgra,
+}
+
+impl Channels {
+    /// How many there are.
+    pub fn count(self) -> usize {
+        match self {
+            Self::Rgb | Self::Bgr => 3,
+            Self::Rgba | Self::Bgra => 4,
+        }
+    }
+
+    /// Which of red (0), green (1) and blue (2) each of the first three channels is.
+    pub(crate) fn colours(self) -> [usize; 3] {
+        match self {
+            Self::Rgb | Self::Rgba => [0, 1, 2],
+            Self::Bgr | Self::Bgra => [2, 1, 0],
+        }
+    }
 }

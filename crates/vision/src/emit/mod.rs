@@ -1,0 +1,119 @@
+//! From rows of red, green and blue bytes to the tensor: normalised, in its layout, type and order of channels.
+
+mod tile;
+mod values;
+
+pub(crate) use tile::{TILE_ROWS, Tile};
+use values::Values;
+
+use crate::kernels::Kernels;
+use crate::{ImageSpec, Layout, TensorMut};
+
+/// Writes the tensors of one specification.
+#[derive(Debug)]
+pub(crate) struct Emitter {
+    width: usize,
+    height: usize,
+    layout: Layout,
+    /// Which colour each of the first three channels is.
+    colours: [usize; 3],
+    channels: usize,
+    values: Values,
+}
+
+/// Where a run of pixels begins in the tensor's picture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct At {
+    pub(crate) x: usize,
+    pub(crate) y: usize,
+}
+
+impl Emitter {
+    pub(crate) fn new(spec: &ImageSpec) -> Self {
+        Self {
+            width: spec.width as usize,
+            height: spec.height as usize,
+            layout: spec.layout,
+            colours: spec.channels.colours(),
+            channels: spec.channels.count(),
+            values: Values::new(spec),
+        }
+    }
+
+    /// Whether elements are the bytes of the picture, pixel by pixel and row by row.
+    pub(crate) fn writes_pixels(&self) -> bool {
+        self.layout == Layout::Nhwc && self.values.are_bytes()
+    }
+
+    /// Writes the first `rows` rows of `tile`. The first pixel of the first row goes to `at`; rows go down, or to the
+    /// right with `transpose`.
+    pub(crate) fn write(
+        &self,
+        kernels: &Kernels,
+        tile: &mut Tile,
+        rows: usize,
+        at: At,
+        transpose: bool,
+        out: &mut TensorMut<'_>,
+    ) {
+        if transpose {
+            tile.turn(kernels);
+            for column in 0..tile.columns() {
+                self.write_run(kernels, tile.column(column, rows), At { y: at.y + column, ..at }, out);
+            }
+        } else {
+            for row in 0..rows {
+                self.write_run(kernels, tile.row(row), At { y: at.y + row, ..at }, out);
+            }
+        }
+    }
+
+    /// Gives every pixel of the tensor the same colour.
+    pub(crate) fn fill(&self, kernels: &Kernels, colour: [u8; 3], out: &mut TensorMut<'_>) {
+        const RUN: usize = 256;
+        let lines = colour.map(|value| [value; RUN]);
+        for y in 0..self.height {
+            for x in (0..self.width).step_by(RUN) {
+                let len = RUN.min(self.width - x);
+                self.write_run(kernels, lines.each_ref().map(|line| &line[..len]), At { x, y }, out);
+            }
+        }
+    }
+
+    /// Writes pixels that lie side by side.
+    fn write_run(&self, kernels: &Kernels, run: [&[u8]; 3], at: At, out: &mut TensorMut<'_>) {
+        let ordered = self.colours.map(|colour| run[colour]);
+        let len = run[0].len();
+        let pixel = at.y * self.width + at.x;
+        match self.layout {
+            Layout::Nchw => {
+                let plane = self.width * self.height;
+                for (channel, (line, colour)) in ordered.into_iter().zip(self.colours).enumerate() {
+                    self.values.write_line(kernels, colour, line, channel * plane + pixel, out);
+                }
+                if self.channels == 4 {
+                    self.values.write_opaque(3 * plane + pixel, len, out);
+                }
+            }
+            Layout::Nhwc => self.write_pixels(kernels, ordered, pixel * self.channels, out),
+            Layout::Patches { side } => {
+                let side = side as usize;
+                let mut done = 0;
+                while done < len {
+                    let x = at.x + done;
+                    let part = (side - x % side).min(len - done);
+                    let patch = at.y / side * (self.width / side) + x / side;
+                    let first = (patch * side * side + at.y % side * side + x % side) * self.channels;
+                    let lines = ordered.map(|line| &line[done..done + part]);
+                    self.write_pixels(kernels, lines, first, out);
+                    done += part;
+                }
+            }
+        }
+    }
+
+    /// Writes pixels with their channels together.
+    fn write_pixels(&self, kernels: &Kernels, ordered: [&[u8]; 3], first: usize, out: &mut TensorMut<'_>) {
+        self.values.write_pixels(kernels, self.colours, ordered, self.channels == 4, first, out);
+    }
+}

@@ -1,0 +1,6 @@
+//! Down the columns: rows of bytes mixed into one row of 16-bit numbers.
+
+mod scalar;
+pub(super) mod wide;
+
+pub(super) use scalar::{mix, mix_p010};

@@ -1,0 +1,37 @@
+//! The readable truth that every other implementation must equal.
+
+use crate::frame::p010;
+use crate::kernels::{Rows, round_shift, saturate};
+use crate::taps::FIXED_BITS;
+
+/// From products of bytes and weights to [`SAMPLE_BITS`](crate::kernels::SAMPLE_BITS).
+pub(in crate::kernels) const SHIFT: u32 = FIXED_BITS - crate::kernels::SAMPLE_BITS;
+
+/// The weighted sum of each column of bytes.
+pub(in crate::kernels) fn mix(rows: &Rows<'_>, weights: &[i16], out: &mut [i16]) {
+    mix_from(rows, weights, 0, out);
+}
+
+/// As [`mix`], for the columns from `first` on.
+pub(super) fn mix_from(rows: &Rows<'_>, weights: &[i16], first: usize, out: &mut [i16]) {
+    for (column, out) in out.iter_mut().enumerate().skip(first) {
+        let products =
+            (0..rows.count()).map(|row| i32::from(rows.get(row)[column]) * i32::from(weights[row]));
+        *out = saturate(round_shift(products.sum(), SHIFT));
+    }
+}
+
+/// The weighted sum of each column of P010 samples: 16 bits, little endian, of which the upper 10 count.
+pub(in crate::kernels) fn mix_p010(rows: &Rows<'_>, weights: &[i16], sums: &mut [i32], out: &mut [i16]) {
+    sums.fill(0);
+    for (row, &weight) in (0..rows.count()).zip(weights) {
+        let (samples, _) = rows.get(row).as_chunks();
+        for (sum, &sample) in sums.iter_mut().zip(samples) {
+            *sum += i32::from(p010(sample)) * i32::from(weight);
+        }
+    }
+    // Two bits more than a byte has.
+    for (out, sum) in out.iter_mut().zip(sums) {
+        *out = saturate(round_shift(*sum, SHIFT + 2));
+    }
+}

@@ -1,0 +1,154 @@
+//! NEON: 16 bytes.
+
+use std::arch::aarch64::*;
+
+use super::Wide;
+
+/// NEON: 16 bytes. Vectors are kept as bytes and looked at as what an operation needs.
+pub(in crate::kernels) struct Neon;
+
+impl Wide for Neon {
+    type V = uint8x16_t;
+    const LANES: usize = 1;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> uint8x16_t {
+        vld1q_u8(from)
+    }
+
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, value: uint8x16_t) {
+        vst1q_u8(to, value)
+    }
+
+    #[inline(always)]
+    unsafe fn load_lanes(from: [*const u8; 4]) -> uint8x16_t {
+        vld1q_u8(from[0])
+    }
+
+    #[inline(always)]
+    unsafe fn store_lanes(to: *mut u8, a: uint8x16_t, b: uint8x16_t) {
+        Self::store(to, a);
+        Self::store(to.add(16), b);
+    }
+
+    #[inline(always)]
+    unsafe fn zero() -> uint8x16_t {
+        vdupq_n_u8(0)
+    }
+
+    #[inline(always)]
+    unsafe fn splat16(value: i16) -> uint8x16_t {
+        vreinterpretq_u8_s16(vdupq_n_s16(value))
+    }
+
+    #[inline(always)]
+    unsafe fn splat32(value: i32) -> uint8x16_t {
+        vreinterpretq_u8_s32(vdupq_n_s32(value))
+    }
+
+    #[inline(always)]
+    unsafe fn splat_lane(value: [u8; 16]) -> uint8x16_t {
+        vld1q_u8(value.as_ptr())
+    }
+
+    #[inline(always)]
+    unsafe fn unpack_lo8(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vzip1q_u8(a, b)
+    }
+
+    #[inline(always)]
+    unsafe fn unpack_hi8(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vzip2q_u8(a, b)
+    }
+
+    #[inline(always)]
+    unsafe fn unpack_lo16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s16(vzip1q_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b)))
+    }
+
+    #[inline(always)]
+    unsafe fn unpack_hi16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s16(vzip2q_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b)))
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle8(value: uint8x16_t, table: uint8x16_t) -> uint8x16_t {
+        vqtbl1q_u8(value, table)
+    }
+
+    #[inline(always)]
+    unsafe fn add16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s16(vaddq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b)))
+    }
+
+    #[inline(always)]
+    unsafe fn sub16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s16(vsubq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b)))
+    }
+
+    #[inline(always)]
+    unsafe fn adds16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s16(vqaddq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b)))
+    }
+
+    #[inline(always)]
+    unsafe fn mulhrs16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s16(vqrdmulhq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b)))
+    }
+
+    #[inline(always)]
+    unsafe fn shl16<const BITS: i32>(a: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s16(vshlq_n_s16::<BITS>(vreinterpretq_s16_u8(a)))
+    }
+
+    #[inline(always)]
+    unsafe fn sar16<const BITS: i32>(a: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s16(vshrq_n_s16::<BITS>(vreinterpretq_s16_u8(a)))
+    }
+
+    #[inline(always)]
+    unsafe fn add32(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s32(vaddq_s32(vreinterpretq_s32_u8(a), vreinterpretq_s32_u8(b)))
+    }
+
+    #[inline(always)]
+    unsafe fn shl32<const BITS: i32>(a: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s32(vshlq_n_s32::<BITS>(vreinterpretq_s32_u8(a)))
+    }
+
+    #[inline(always)]
+    unsafe fn sar32<const BITS: i32>(a: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s32(vshrq_n_s32::<BITS>(vreinterpretq_s32_u8(a)))
+    }
+
+    #[inline(always)]
+    unsafe fn madd(sum: uint8x16_t, a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        let (a, b) = (vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b));
+        let low = vmull_s16(vget_low_s16(a), vget_low_s16(b));
+        let pairs = vpaddq_s32(low, vmull_high_s16(a, b));
+        vreinterpretq_u8_s32(vaddq_s32(vreinterpretq_s32_u8(sum), pairs))
+    }
+
+    #[inline(always)]
+    unsafe fn sum_each(a: uint8x16_t, b: uint8x16_t, c: uint8x16_t, d: uint8x16_t) -> uint8x16_t {
+        let ab = vpaddq_s32(vreinterpretq_s32_u8(a), vreinterpretq_s32_u8(b));
+        let cd = vpaddq_s32(vreinterpretq_s32_u8(c), vreinterpretq_s32_u8(d));
+        vreinterpretq_u8_s32(vpaddq_s32(ab, cd))
+    }
+
+    #[inline(always)]
+    unsafe fn packs32(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s16(vqmovn_high_s32(vqmovn_s32(vreinterpretq_s32_u8(a)), vreinterpretq_s32_u8(b)))
+    }
+
+    #[inline(always)]
+    unsafe fn packus16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vqmovun_high_s16(vqmovun_s16(vreinterpretq_s16_u8(a)), vreinterpretq_s16_u8(b))
+    }
+
+    #[inline(always)]
+    unsafe fn in_order(packed: uint8x16_t) -> uint8x16_t {
+        packed
+    }
+}

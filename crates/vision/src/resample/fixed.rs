@@ -1,0 +1,101 @@
+//! Resizing in 16-bit fixed point: first down the columns, where all bytes of a row are treated alike, then along the
+//! row, channel by channel.
+
+use crate::ChromaSiting;
+use crate::frame::{Sample, Source};
+use crate::kernels::{FixedYuvToRgb, Kernels};
+use crate::taps::{Axis, Kernel, Precision, Taps};
+
+/// Tables and work space.
+#[derive(Debug, Default)]
+pub(crate) struct Fixed {
+    /// Along x, then y, at full and at half resolution.
+    taps: [[Taps; 2]; 2],
+    /// A row of samples, channels interleaved as in the source.
+    mixed: Vec<i16>,
+    /// One channel of it.
+    channel: Vec<i16>,
+    /// Sums of a row of 10-bit samples.
+    sums: Vec<i32>,
+    /// A row of the three channels, resampled.
+    lines: [Vec<i16>; 3],
+    /// The last rows of the sources, where they are not whole.
+    last_rows: [Vec<u8>; 3],
+}
+
+impl Fixed {
+    pub(crate) fn prepare(&mut self, kernel: Kernel, axes: &[Axis; 2], siting: ChromaSiting) {
+        // Chroma is sited to the left along the rows of the sensor only.
+        let sitings = [siting, ChromaSiting::Center];
+        for ((taps, axis), siting) in self.taps.iter_mut().zip(axes).zip(sitings) {
+            for (taps, halved) in taps.iter_mut().zip([None, Some(siting)]) {
+                taps.rebuild(kernel, axis, halved, Precision::Fixed);
+            }
+        }
+        for line in &mut self.lines {
+            line.resize(axes[0].len as usize, 0);
+        }
+    }
+
+    /// To be called once for each frame.
+    pub(crate) fn begin(&mut self, sources: &[Source<'_>]) {
+        for (last_row, source) in self.last_rows.iter_mut().zip(sources) {
+            let columns = self.taps[0][usize::from(source.halved_x)].span();
+            source.complete_last_row(columns, last_row);
+        }
+    }
+
+    /// Row `row` of the result as bytes of red, green and blue. Without `conversion` it is that already.
+    pub(crate) fn row(
+        &mut self,
+        kernels: &Kernels,
+        sources: &[Source<'_>],
+        conversion: Option<&FixedYuvToRgb>,
+        row: usize,
+        out: [&mut [u8]; 3],
+    ) {
+        for (index, source) in sources.iter().enumerate() {
+            self.resample(kernels, source, index, row);
+        }
+        let lines = self.lines.each_ref().map(|line| &line[..]);
+        match conversion {
+            Some(conversion) => kernels.yuv_to_rgb(lines, conversion, out),
+            None => lines.into_iter().zip(out).for_each(|(line, out)| kernels.round(line, out)),
+        }
+    }
+
+    /// Resamples the channels of one source for one row.
+    fn resample(&mut self, kernels: &Kernels, source: &Source<'_>, index: usize, row: usize) {
+        let [x, y] = &self.taps;
+        let (x, y) = (&x[usize::from(source.halved_x)], &y[usize::from(source.halved_y)]);
+        let columns = x.span();
+        let (start, weights) = y.get(row);
+        let rows =
+            source.rows(y.span().start + start, weights.len(), columns.clone(), &self.last_rows[index]);
+        let weights = y.padded(row);
+        let size = source.sample.bytes();
+        let lanes = rows.len() / size;
+        // Weights are read with their padding, and so are samples.
+        let beyond = x.stride();
+        self.mixed.resize((lanes + beyond).max(self.mixed.len()), 0);
+        match source.sample {
+            Sample::P010 => {
+                self.sums.resize(lanes.max(self.sums.len()), 0);
+                kernels.mix_p010(&rows, weights, &mut self.sums[..lanes], &mut self.mixed[..lanes]);
+            }
+            Sample::U8 | Sample::Rgb565 => kernels.mix_rows(&rows, weights, &mut self.mixed[..lanes]),
+        }
+        let stride = source.pixel_stride / size;
+        for (line, offset) in self.lines.iter_mut().zip(source.offsets) {
+            let Some(offset) = offset else { continue };
+            if stride == 1 {
+                kernels.mix_along(&self.mixed, x, line);
+                continue;
+            }
+            self.channel.resize((columns.len() + beyond).max(self.channel.len()), 0);
+            let picked = &mut self.channel[..columns.len()];
+            kernels.pick16(&self.mixed[..lanes], stride, offset / size, picked);
+            kernels.mix_along(&self.channel, x, line);
+        }
+    }
+}
