@@ -54,11 +54,13 @@ fn swift_format(ctx: &Context) -> Result<Vec<Command>> {
 }
 
 fn ruff(ctx: &Context) -> Result<Vec<Command>> {
-    let ruff = python::venv(ctx)?.join("bin/ruff");
-    let run = |args: &[&str]| {
+    let ruff = python::EXPORT.path(ctx)?.join("bin/ruff");
+    let run = |folder: &str, args: &[&str]| {
         let mut command = Command::new(&ruff);
-        command.args(args).args(["--no-cache", "."]).current_dir(ctx.root.join("export"));
+        command.args(args).args(["--no-cache", "."]).current_dir(ctx.root.join(folder));
         command
     };
-    Ok(vec![run(&["check"]), run(&["format", "--check"])])
+    let folders = ["export", "benches/pixel-peers", "crates/vision/tests/reference"];
+    let checks = folders.map(|folder| [run(folder, &["check"]), run(folder, &["format", "--check"])]);
+    Ok(checks.into_iter().flatten().collect())
 }

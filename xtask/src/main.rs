@@ -1,10 +1,12 @@
 //! `cargo xtask`: the project's chores. Run `cargo xtask help` for a list.
 
+mod bench;
 mod bindgen;
 mod cache;
 mod demo;
 mod fuzz;
 mod lint;
+mod miri;
 mod progress;
 mod schema;
 mod setup;
@@ -20,16 +22,19 @@ const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   demo                       set up, then classify the bundled photos and clip
-  test [--only SUITE,...]    set up, then run every test (suites: rust, delegates, kotlin, swift, python)
+  test [--only SUITE,...]    set up, then run every test (suites: rust, delegates, arm64, kotlin, swift, python)
        [--skip-setup]        take the machine as it is
        [--lint]              also run `lint`
   lint                       check formats and lints of every language
   fuzz [TARGET]              feed the readers of files changed fixtures (targets: pte, ptd, manifest)
        [--seconds N]         for so long each (60); needs a nightly compiler and cargo-fuzz
+  bench vision [ARGS...]     time preprocessing beside OpenCV, libyuv and Rust crates (--json, --only, --rounds)
+       vision --parity ...   compare what comes out with Pillow's, OpenCV's and exact pictures
+  miri [ARGS...]             run the tests of nearside-vision's scalar path in Miri; needs a nightly compiler
   bindgen                    build the library and generate the Kotlin and Swift bindings
   schema                     generate the readers of ExecuTorch's files from its schemas
   setup [--only PART,...]    install and fetch what is missing
-                             (parts: compiler, executorch, python, kotlin, swift, vendors)
+                             (parts: compiler, executorch, python, kotlin, swift, vendors, arm64)
         [--update-locks]     resolve Maven artefacts anew and write bindings/kotlin/maven.lock
   swift ARGS...              run Swift in bindings/swift, in the chroot if need be
 ";
@@ -66,6 +71,8 @@ fn run() -> Result<ExitCode> {
             lint::run(&ctx)?;
         }
         "fuzz" => fuzz(&ctx, args)?,
+        "bench" => bench(&ctx, args)?,
+        "miri" => miri::run(&ctx, &rest(args)?)?,
         "bindgen" => {
             no_more(args)?;
             setup::require(&ctx, &Part::DEMO)?;
@@ -131,12 +138,24 @@ fn test(ctx: &Context, mut args: lexopt::Parser) -> Result<ExitCode> {
     Ok(if test::run(ctx, &options)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn swift(ctx: &Context, mut args: lexopt::Parser) -> Result<ExitCode> {
+fn swift(ctx: &Context, args: lexopt::Parser) -> Result<ExitCode> {
     setup::require(ctx, &[Part::Swift])?;
-    let args: Vec<String> = args.raw_args()?.map(|arg| arg.string()).collect::<Result<_, _>>()?;
+    let args = rest(args)?;
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let status = test::swift::command(ctx, &args).status()?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn bench(ctx: &Context, mut args: lexopt::Parser) -> Result<()> {
+    match args.value().ok().and_then(|name| name.into_string().ok()).as_deref() {
+        Some("vision") => bench::vision(ctx, &rest(args)?),
+        _ => bail!("which benchmark? There is: vision"),
+    }
+}
+
+/// What follows, as it is.
+fn rest(mut args: lexopt::Parser) -> Result<Vec<String>> {
+    Ok(args.raw_args()?.map(|arg| arg.string()).collect::<Result<_, _>>()?)
 }
 
 fn no_more(mut args: lexopt::Parser) -> Result<()> {

@@ -19,7 +19,7 @@ const SCHEMAS: [(&str, &str); 3] = [
 /// Writes the readers anew.
 pub(crate) fn run(ctx: &Context) -> Result<()> {
     setup::require(ctx, &[Part::Python])?;
-    let python = setup::python::venv(ctx)?.join("bin/python");
+    let python = setup::python::EXPORT.python(ctx)?;
     progress::step(&ctx.cache, "Generate the schema readers", |step| {
         let found =
             Command::new(python).args(["-c", "import executorch; print(executorch.__path__[0])"]).output()?;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Yuv, difference, raw_spec, rect, run, spread, yuv420};
+use common::{Yuv, cases, difference, raw_spec, rect, run, spread, yuv420};
 use nearside_vision::{BufferLayout, Filter, Fit, Frame, FrameBuffer, ImageSpec, Rect, Rotation};
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ fn viewed<'a>(frame: Frame<'a>, view: &(Option<[f64; 4]>, Rotation, bool)) -> Fr
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn strides_do_not_change_the_result(

@@ -1,6 +1,7 @@
 //! Sets a machine up: what is missing is installed or fetched, what is there is left alone.
 
 pub(crate) mod apt;
+pub(crate) mod arm64;
 pub(crate) mod executorch;
 pub(crate) mod host;
 pub(crate) mod java;
@@ -71,12 +72,20 @@ pub(crate) enum Part {
     Kotlin,
     Swift,
     Vendors,
+    Arm64,
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Compiler, Self::ExecuTorch, Self::Python, Self::Kotlin, Self::Swift, Self::Vendors];
-    /// All but what only tests of delegates need.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Compiler,
+        Self::ExecuTorch,
+        Self::Python,
+        Self::Kotlin,
+        Self::Swift,
+        Self::Vendors,
+        Self::Arm64,
+    ];
+    /// All but what only some tests need.
     pub(crate) const LINT: [Self; 5] =
         [Self::Compiler, Self::ExecuTorch, Self::Python, Self::Kotlin, Self::Swift];
     /// What the demo needs.
@@ -84,7 +93,11 @@ impl Part {
 
     /// Whether there is such a thing for this machine.
     pub(crate) fn exists_for(self, host: &Host) -> bool {
-        self != Self::Vendors || vendors::exist_for(host)
+        match self {
+            Self::Vendors => vendors::exist_for(host),
+            Self::Arm64 => arm64::exists_for(host),
+            _ => true,
+        }
     }
 
     /// The name on the command line.
@@ -96,6 +109,7 @@ impl Part {
             Self::Kotlin => "kotlin",
             Self::Swift => "swift",
             Self::Vendors => "vendors",
+            Self::Arm64 => "arm64",
         }
     }
 
@@ -106,6 +120,7 @@ impl Part {
             Self::ExecuTorch | Self::Python | Self::Vendors => &[Tool::Python],
             Self::Kotlin => &[Tool::Jdk, Tool::Maven],
             Self::Swift => swift::Swift::of(ctx).tools(),
+            Self::Arm64 => &[Tool::CrossCxx, Tool::Qemu],
         }
     }
 
@@ -113,10 +128,11 @@ impl Part {
         match self {
             Self::Compiler => Ok(()),
             Self::ExecuTorch => executorch::ensure(ctx),
-            Self::Python => python::ensure(ctx),
+            Self::Python => python::EXPORT.ensure(ctx),
             Self::Kotlin => maven::ensure(ctx),
             Self::Swift => swift::ensure(ctx),
             Self::Vendors => vendors::ensure(ctx),
+            Self::Arm64 => arm64::ensure(ctx),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Python: pip wherever it hides, and the environment that exports models.
+//! Python: pip wherever it hides, and the environments that scripts run in.
 
 use super::Context;
 use super::host::quiet;
@@ -53,47 +53,77 @@ pub(crate) fn download(
     Ok(fs::read_dir(&downloads)?.next().context("pip downloaded nothing")??.path())
 }
 
-/// The lock of the export environment, relative to the checkout.
-const LOCK: &str = "export/requirements.lock";
-
-/// Where the export environment for the present lock is.
-pub(crate) fn venv(ctx: &Context) -> Result<PathBuf> {
-    let lock = ctx.root.join(LOCK);
-    let text = fs::read(&lock)
-        .with_context(|| format!("{LOCK} is missing: this checkout has no Python exporter"))?;
-    Ok(ctx.cache.path(&format!("export-venv-{}", &cache::sha256(&text)[..12])))
+/// A virtual environment with the packages of a lock.
+pub(crate) struct Environment {
+    /// What it is called, in words and as a folder.
+    name: &'static str,
+    folder: &'static str,
+    /// Its lock, relative to the checkout.
+    lock: &'static str,
+    /// What must be there once it is installed.
+    imports: &'static str,
 }
 
-/// Makes the export environment unless it is there.
-pub(crate) fn ensure(ctx: &Context) -> Result<()> {
-    let venv = venv(ctx)?;
-    if venv.join(COMPLETE).is_file() {
-        return Ok(());
+/// The one that exports models, and checks all Python here.
+pub(crate) const EXPORT: Environment = Environment {
+    name: "Python export",
+    folder: "export-venv",
+    lock: "export/requirements.lock",
+    imports: "import pytest, ruff",
+};
+
+/// The one that `benches/pixel-peers` runs in.
+pub(crate) const PIXEL_PEERS: Environment = Environment {
+    name: "pixel peers",
+    folder: "pixel-peers-venv",
+    lock: "benches/pixel-peers/requirements.lock",
+    imports: "import av, cv2, numpy, PIL",
+};
+
+impl Environment {
+    /// Where it is for the present lock.
+    pub(crate) fn path(&self, ctx: &Context) -> Result<PathBuf> {
+        let text = fs::read(ctx.root.join(self.lock))
+            .with_context(|| format!("{} is missing from this checkout", self.lock))?;
+        Ok(ctx.cache.path(&format!("{}-{}", self.folder, &cache::sha256(&text)[..12])))
     }
-    progress::step(&ctx.cache, "Install the Python export environment", |step| {
-        // Made in its place, for its scripts name their interpreter by path; the stamp comes last.
-        cache::remove(&venv)?;
-        step.run(Command::new(interpreter()?).args(["-m", "venv"]).arg(&venv))?;
-        step.run(
-            pip_of(&venv.join("bin/python"))
-                .args(["install", "--require-hashes", "--no-deps", "--only-binary=:all:", "--no-cache-dir"])
-                .arg("--requirement")
-                .arg(ctx.root.join(LOCK)),
-        )?;
-        if !quiet(venv.join("bin/python"), &["-c", "import pytest, ruff"]) {
-            bail!("{LOCK} does not bring pytest and ruff");
+
+    /// Its interpreter.
+    pub(crate) fn python(&self, ctx: &Context) -> Result<PathBuf> {
+        Ok(self.path(ctx)?.join("bin/python"))
+    }
+
+    /// Makes it unless it is there.
+    pub(crate) fn ensure(&self, ctx: &Context) -> Result<()> {
+        let venv = self.path(ctx)?;
+        if venv.join(COMPLETE).is_file() {
+            return Ok(());
         }
-        fs::write(venv.join(COMPLETE), "")?;
-        Ok(())
-    })
+        progress::step(&ctx.cache, &format!("Install the {} environment", self.name), |step| {
+            // Made in its place, for its scripts name their interpreter by path; the stamp comes last.
+            cache::remove(&venv)?;
+            step.run(Command::new(interpreter()?).args(["-m", "venv"]).arg(&venv))?;
+            step.run(
+                pip_of(&venv.join("bin/python"))
+                    .args(["install", "--require-hashes", "--no-deps", "--only-binary=:all:"])
+                    .args(["--no-cache-dir", "--requirement"])
+                    .arg(ctx.root.join(self.lock)),
+            )?;
+            if !quiet(venv.join("bin/python"), &["-c", self.imports]) {
+                bail!("{} does not bring what `{}` asks for", self.lock, self.imports);
+            }
+            fs::write(venv.join(COMPLETE), "")?;
+            Ok(())
+        })
+    }
 }
 
-/// A Python that the exporter runs on (`requires-python` in `export/pyproject.toml`).
+/// A Python that all scripts here run on (`requires-python` in `export/pyproject.toml`).
 fn interpreter() -> Result<&'static str> {
     let new_enough = "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))";
     let known = ["python3", "python3.13", "python3.12", "python3.11"];
     let found = known.into_iter().find(|python| quiet(python, &["-c", new_enough]));
-    found.context("the exporter needs Python 3.11 or later with its venv module, and python3 is older: install one beside it, as python3.11 or so")
+    found.context("the scripts need Python 3.11 or later with its venv module, and python3 is older: install one beside it, as python3.11 or so")
 }
 
 /// The file in an environment that says that it was installed to the end.

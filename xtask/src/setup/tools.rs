@@ -22,6 +22,12 @@ pub(crate) enum Tool {
     Debootstrap,
     /// A Swift 6 toolchain.
     Swift,
+    /// A C++ compiler for 64-bit ARM.
+    CrossCxx,
+    /// What runs programs for 64-bit ARM.
+    Qemu,
+    /// A peer of the benchmarks.
+    Libyuv,
 }
 
 impl Tool {
@@ -33,6 +39,9 @@ impl Tool {
             Self::Maven => which("mvn").is_some(),
             Self::Debootstrap => which("debootstrap").is_some(),
             Self::Swift => swift::on_path(),
+            Self::CrossCxx => which("aarch64-linux-gnu-g++").is_some(),
+            Self::Qemu => which("qemu-aarch64").is_some(),
+            Self::Libyuv => links("libyuv.so.0"),
         }
     }
 
@@ -44,6 +53,9 @@ impl Tool {
             Self::Maven => "Maven",
             Self::Debootstrap => "debootstrap",
             Self::Swift => "Swift 6",
+            Self::CrossCxx => "a C++ compiler for ARM64",
+            Self::Qemu => "QEMU's emulator of ARM64",
+            Self::Libyuv => "libyuv",
         }
     }
 
@@ -55,6 +67,9 @@ impl Tool {
             Self::Jdk => vec![apt::first_offered(&["openjdk-17-jdk-headless", "default-jdk-headless"])],
             Self::Maven => vec!["maven"],
             Self::Swift => pins::SWIFT_PACKAGES.to_vec(),
+            Self::CrossCxx => vec!["g++-aarch64-linux-gnu"],
+            Self::Qemu => vec!["qemu-user"],
+            Self::Libyuv => vec!["libyuv-dev"],
             Self::Debootstrap if host.is_debian() => vec!["debootstrap"],
             Self::Debootstrap => vec!["debootstrap", "debian-archive-keyring"],
         }
@@ -69,6 +84,9 @@ impl Tool {
             Self::Maven => "maven",
             Self::Debootstrap => "debootstrap",
             Self::Swift => "swift",
+            Self::CrossCxx => "aarch64-unknown-linux-gnu",
+            Self::Qemu => "qemu",
+            Self::Libyuv => "libyuv",
         }
     }
 }
@@ -124,6 +142,12 @@ fn advice(host: &Host, missing: &[Tool]) -> String {
         _ => write!(text, "(your package manager) install {}", names(missing)),
     };
     text
+}
+
+/// Whether the dynamic linker knows a library.
+fn links(library: &str) -> bool {
+    let output = which("ldconfig").and_then(|ldconfig| Command::new(ldconfig).arg("-p").output().ok());
+    output.is_some_and(|output| String::from_utf8_lossy(&output.stdout).contains(library))
 }
 
 /// Whether the compiler that Cargo's `cc` would take knows C++17.

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every test of every language, and one sum at the end.
 
+mod arm64;
 mod delegates;
 mod kotlin;
 mod python;
@@ -23,10 +24,12 @@ pub(crate) enum Suite {
     Swift,
     Python,
     Delegates,
+    Arm64,
 }
 
 impl Suite {
-    pub(crate) const ALL: [Self; 5] = [Self::Rust, Self::Delegates, Self::Kotlin, Self::Swift, Self::Python];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Rust, Self::Delegates, Self::Arm64, Self::Kotlin, Self::Swift, Self::Python];
 
     /// Those that there are for a machine.
     pub(crate) fn all_for(host: &Host) -> Vec<Self> {
@@ -42,6 +45,7 @@ impl Suite {
             Self::Swift => "swift",
             Self::Python => "python",
             Self::Delegates => "delegates",
+            Self::Arm64 => "arm64",
         }
     }
 
@@ -53,6 +57,7 @@ impl Suite {
             Self::Swift => &[Part::Compiler, Part::ExecuTorch, Part::Swift],
             Self::Python => &[Part::Python],
             Self::Delegates => &[Part::Compiler, Part::ExecuTorch, Part::Vendors],
+            Self::Arm64 => &[Part::Arm64],
         }
     }
 
@@ -68,6 +73,7 @@ impl Suite {
             Self::Swift => swift::run(ctx, step),
             Self::Python => python::run(ctx, step),
             Self::Delegates => delegates::run(ctx, step),
+            Self::Arm64 => arm64::run(ctx, step),
         }
     }
 }
@@ -134,7 +140,7 @@ fn set_up(ctx: &Context, options: &Options) -> Result<setup::Outcome> {
         return Ok(setup::Outcome::default());
     }
     let wanted = |part: &Part| {
-        options.lint && *part != Part::Vendors
+        options.lint && Part::LINT.contains(part)
             || options.suites.iter().any(|suite| suite.needs().contains(part))
     };
     let parts: Vec<Part> = Part::ALL.into_iter().filter(wanted).collect();

@@ -13,7 +13,7 @@ pub(super) fn run(ctx: &Context, step: &Step) -> Result<Run> {
     // Best effort: of an earlier run, and then overwritten, unless pytest doesn't start.
     let _ = fs::remove_file(&report);
     let succeeded = step.succeeds(
-        Command::new(python::venv(ctx)?.join("bin/python"))
+        Command::new(python::EXPORT.python(ctx)?)
             .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:logging"])
             .arg(format!("--junitxml={}", report.display()))
             .env("PYTHONPATH", ctx.root.join("export/src"))

@@ -14,8 +14,13 @@ pub(super) fn run(ctx: &Context, step: &Step) -> Result<Run> {
 /// Runs a `cargo test` and reads what it says.
 pub(super) fn counted(step: &Step, command: &mut Command) -> Result<Run> {
     let succeeded = step.succeeds(command)?;
+    Ok(read(step, succeeded))
+}
+
+/// Reads what the `cargo test`s of a step said.
+pub(super) fn read(step: &Step, succeeded: bool) -> Run {
     let text = step.output();
-    Ok(Run { counts: count(&text), succeeded, failures: failures(&text) })
+    Run { counts: count(&text), succeeded, failures: failures(&text) }
 }
 
 /// Adds up libtest's closing lines, one a test binary:

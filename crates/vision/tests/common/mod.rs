@@ -8,6 +8,16 @@ pub(crate) mod picture;
 use std::path::PathBuf;
 
 use nearside_vision::{Filter, Fit, Frame, ImageSpec, Layout, PixelFormat, Plane, Preprocessor, Rect};
+use proptest::test_runner::Config as ProptestConfig;
+
+/// A property's configuration: so many cases, or as many as `PROPTEST_CASES` says where that are fewer, as under an
+/// emulator or Miri.
+pub(crate) fn cases(most: u32) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    let config = ProptestConfig::with_cases(asked.map_or(most, |asked: u32| asked.min(most)));
+    // Miri isolates from the file system, where failures would be kept.
+    if cfg!(miri) { ProptestConfig { failure_persistence: None, ..config } } else { config }
+}
 
 /// The path of a file that `reference/generate.py` wrote.
 pub(crate) fn reference(name: &str) -> PathBuf {
