@@ -8,6 +8,7 @@ import argparse
 import json
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -436,6 +437,8 @@ def main() -> None:
     print(table(all_rows))
     missed = [row for row in all_rows if row.met is False]
     print(f"\n{sum(row.met is True for row in all_rows)} met, {len(missed)} missed")
+    if missed:
+        sys.exit(1)
 
 
 if __name__ == "__main__":

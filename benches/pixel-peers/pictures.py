@@ -3,6 +3,7 @@
 import importlib.util
 from pathlib import Path
 
+import av
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -56,25 +57,23 @@ def nv12(rgb: Bytes) -> Bytes:
     return np.concatenate([luma, chroma.T.ravel()])
 
 
-def clip_frames(file: Path, count: int = 2) -> list[tuple[list[Bytes], int, int]]:
-    """Decode some frames of a clip as planes Y, U, V, with width and height."""
-    import av
-
+def clip_frames(file: Path, count: int = 2) -> list[list[Bytes]]:
+    """Decode some frames of a clip as planes Y, U, V."""
     frames = []
     with av.open(str(file)) as clip:
         for at, frame in enumerate(clip.decode(video=0)):
             if at % 20 == 0:
-                planes = frame.reformat(format="yuv420p")
-                shapes = [(frame.height, frame.width)] + [
-                    ((frame.height + 1) // 2, (frame.width + 1) // 2)
-                ] * 2
-                arrays = [
-                    np.frombuffer(plane, np.uint8)
-                    .reshape(-1, plane.line_size)[:rows, :columns]
-                    .copy()
-                    for plane, (rows, columns) in zip(planes.planes, shapes, strict=True)
-                ]
-                frames.append((arrays, frame.width, frame.height))
+                halved = (frame.height + 1) // 2, (frame.width + 1) // 2
+                shapes = [(frame.height, frame.width), halved, halved]
+                planes = frame.reformat(format="yuv420p").planes
+                frames.append(
+                    [
+                        np.frombuffer(plane, np.uint8)
+                        .reshape(-1, plane.line_size)[:rows, :columns]
+                        .copy()
+                        for plane, (rows, columns) in zip(planes, shapes, strict=True)
+                    ]
+                )
             if len(frames) == count:
                 break
     return frames
