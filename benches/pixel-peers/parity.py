@@ -3,8 +3,8 @@
 From RGB, the tensor is compared with what Pillow (antialias: BILINEAR, bicubic: BICUBIC) and OpenCV
 (bilinear: INTER_LINEAR, area: INTER_AREA) make of the same bytes. From YUV, it is compared with
 converting and then resizing in double precision, where colours that RGB can't show are clamped
-after the resizing, or before it: then even exact pictures differ where there are such colours. Differences are on 0..255. `cargo xtask bench vision --parity` sets
-up what this needs and runs it.
+after the resizing, or before it: then even exact pictures differ where there are such colours.
+Differences are on 0..255. `cargo xtask bench vision --parity` sets up what this needs and runs it.
 """
 
 import argparse
@@ -30,8 +30,8 @@ FILTERS = ("bilinear", "antialias", "bicubic", "area")
 # Largest difference, and mean of a case.
 RGB_LIMITS = (1.0, 0.1)
 YUV_LIMITS = (3.0, 0.5)
-# Two exact pictures, clamped before and after resizing, differ by more than any limit on the largest
-# difference that were of use: `Tally.inherent` says by how much.
+# Exact pictures, clamped before and after the resizing, differ by more than any useful limit on the
+# largest difference: `Tally.inherent` says by how much.
 YUV_LIMITS_CLAMPED_FIRST = (float("inf"), 0.5)
 
 
