@@ -65,6 +65,20 @@ pub(crate) fn wave_rgb(width: u32, height: u32) -> Vec<u8> {
     pixels.flat_map(|(x, y)| [x + 2 * y, 3 * x + y, 2 * x + 3 * y].map(|at| triangle_wave(at, 255))).collect()
 }
 
+/// `noise_rgb` of `reference/generate.py`.
+pub(crate) fn noise_rgb(width: u32, height: u32) -> Vec<u8> {
+    let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    pixels
+        .flat_map(|(x, y)| {
+            [0_u32, 1, 2].map(|channel| {
+                let sum = x.wrapping_mul(7919).wrapping_add(y.wrapping_mul(104_729));
+                let mixed = sum.wrapping_add(channel.wrapping_mul(1_299_709)).wrapping_mul(2_654_435_761);
+                ((mixed ^ (mixed >> 15)).wrapping_mul(2_246_822_519) >> 24) as u8
+            })
+        })
+        .collect()
+}
+
 /// Planes Y, U and V without padding.
 #[derive(Clone, Debug)]
 pub(crate) struct Yuv {

@@ -23,9 +23,11 @@ PHOTOS = HERE / "photos"
 
 Bytes = NDArray[np.uint8]
 Doubles = NDArray[np.float64]
+# Bytes, or ten bits in sixteen.
+Codes = NDArray[np.integer]
 
 # Kr and Kb of each matrix.
-WEIGHTS = {"bt601": (0.299, 0.114), "bt709": (0.2126, 0.0722)}
+WEIGHTS = {"bt601": (0.299, 0.114), "bt709": (0.2126, 0.0722), "bt2020": (0.2627, 0.0593)}
 WIDTH, HEIGHT = 97, 61
 
 
@@ -42,6 +44,7 @@ class Case:
     mirror: bool = False
     matrix: str = "bt601"
     range: str = "limited"
+    siting: str = "center"
     fit: str = "stretch"
     filter: str = "antialias"
     by: str = "pillow"
@@ -71,6 +74,7 @@ class Writer:
             "mirrored" if case.mirror else "-",
             case.matrix,
             case.range,
+            case.siting,
             case.fit,
             case.filter,
             times(case.out),
@@ -125,6 +129,13 @@ def wave_rgb(width: int, height: int) -> Bytes:
     return np.stack(channels, axis=2)
 
 
+def noise_rgb(width: int, height: int) -> Bytes:
+    """Make a picture of all values at random; the tests compute the same."""
+    y, x, channel = np.mgrid[0:height, 0:width, 0:3].astype(np.uint32)
+    mixed = (x * 7919 + y * 104729 + channel * 1299709) * np.uint32(2654435761)
+    return ((mixed ^ (mixed >> 15)) * np.uint32(2246822519) >> 24).astype(np.uint8)
+
+
 def wave_yuv(width: int, height: int) -> list[Bytes]:
     """Make the same in YUV 4:2:0, within what RGB can show."""
     y, x = np.mgrid[0:height, 0:width]
@@ -145,68 +156,114 @@ def yuv_from_rgb(matrix: str) -> Doubles:
     return np.stack([luma, blue, red])
 
 
-def scales(range_: str) -> tuple[Doubles, Doubles]:
+def scales(range_: str, bits: int) -> tuple[Doubles, Doubles]:
     """Return scale and offset of the code values of Y, U, V."""
+    unit = float(2 ** (bits - 8))
     if range_ == "limited":
-        return np.array([219.0, 224.0, 224.0]), np.array([16.0, 128.0, 128.0])
-    return np.array([255.0, 255.0, 255.0]), np.array([0.0, 128.0, 128.0])
+        return np.array([219.0, 224.0, 224.0]) * unit, np.array([16.0, 128.0, 128.0]) * unit
+    return np.full(3, 2.0**bits - 1), np.array([0.0, 128.0, 128.0]) * unit
 
 
-def to_yuv(rgb: Bytes, matrix: str, range_: str, halve_rows: bool) -> list[Bytes]:
-    """Make planes Y, U, V with chroma averaged over 2x2 or 2x1 pixels."""
-    scale, offset = scales(range_)
+def to_yuv(
+    rgb: Bytes,
+    matrix: str,
+    range_: str,
+    halve_rows: bool,
+    siting: str = "center",
+    bits: int = 8,
+) -> list[Codes]:
+    """Make planes Y, U, V with chroma averaged over 2x2 or 2x1 pixels, or 2x3 if sited left."""
+    scale, offset = scales(range_, bits)
     yuv = rgb / 255.0 @ yuv_from_rgb(matrix).T * scale + offset
     height, width = rgb.shape[:2]
     even = np.pad(yuv, ((0, height % 2 if halve_rows else 0), (0, width % 2), (0, 0)), mode="edge")
-    chroma = (even[:, 0::2] + even[:, 1::2]) / 2
+    if siting == "left":
+        before = np.pad(even, ((0, 0), (1, 0), (0, 0)), mode="edge")[:, :-1]
+        chroma = (before[:, 0::2] + 2 * even[:, 0::2] + even[:, 1::2]) / 4
+    else:
+        chroma = (even[:, 0::2] + even[:, 1::2]) / 2
     if halve_rows:
         chroma = (chroma[0::2] + chroma[1::2]) / 2
 
-    def code(values: Doubles) -> Bytes:
-        return np.clip(np.round(values), 0, 255).astype(np.uint8)
+    def code(values: Doubles) -> Codes:
+        dtype = np.uint8 if bits == 8 else np.uint16
+        return np.clip(np.round(values), 0, 2**bits - 1).astype(dtype)
 
     return [code(yuv[..., 0]), code(chroma[..., 1]), code(chroma[..., 2])]
 
 
-def upsample(plane: Doubles, length: int, axis: int) -> Doubles:
-    """Double an axis: chroma sample k lies midway between luma samples 2k and 2k + 1."""
+def upsample(plane: Doubles, length: int, axis: int, siting: str = "center") -> Doubles:
+    """Double an axis: chroma sample k lies midway between luma samples 2k and 2k + 1, or on 2k."""
     moved = np.moveaxis(plane, axis, 0)
-    at = np.clip((np.arange(length) - 0.5) / 2, 0, moved.shape[0] - 1)
+    shift = 0.5 if siting == "center" else 0.0
+    at = np.clip((np.arange(length) - shift) / 2, 0, moved.shape[0] - 1)
     low = np.floor(at).astype(int)
     high = np.minimum(low + 1, moved.shape[0] - 1)
     share = (at - low).reshape(-1, *[1] * (moved.ndim - 1))
     return np.moveaxis(moved[low] * (1 - share) + moved[high] * share, 0, axis)
 
 
-def to_rgb(planes: list[Bytes], matrix: str, range_: str) -> Doubles:
+def to_rgb(
+    planes: list[Codes], matrix: str, range_: str, siting: str = "center", bits: int = 8
+) -> Doubles:
     """Convert to RGB on 0..255 at full resolution, in double precision, not clamped."""
     height, width = planes[0].shape
     full = [planes[0].astype(float)]
     for plane in planes[1:]:
-        wide = upsample(plane.astype(float), width, 1)
+        wide = upsample(plane.astype(float), width, 1, siting)
         full.append(wide if wide.shape[0] == height else upsample(wide, height, 0))
-    scale, offset = scales(range_)
+    scale, offset = scales(range_, bits)
     yuv = (np.stack(full, axis=2) - offset) / scale
     return yuv @ np.linalg.inv(yuv_from_rgb(matrix)).T * 255
+
+
+def cubic(at: Doubles) -> Doubles:
+    """Return Pillow's cubic, a = -0.5."""
+    x, a = np.abs(at), -0.5
+    inner = ((a + 2) * x - (a + 3)) * x * x + 1
+    outer = (((x - 5) * x + 8) * x - 4) * a
+    return np.where(x < 1, inner, np.where(x < 2, outer, 0))
+
+
+def area_enlarged(source: int, out: int) -> Doubles:
+    """Return OpenCV's weights for INTER_AREA where either axis grows: two samples along both."""
+    scale = source / out
+    first = np.floor(np.arange(out) * scale).astype(int)
+    share = np.arange(1, out + 1) - (first + 1) / scale
+    share = np.where(share <= 0, 0, share - np.floor(share))
+    share[first >= source - 1] = 0
+    matrix = np.zeros((out, source))
+    matrix[np.arange(out), np.minimum(first, source - 1)] += 1 - share
+    matrix[np.arange(out), np.minimum(first + 1, source - 1)] += share
+    return matrix
 
 
 def resize_matrix(source: int, out: int, filter_: str) -> Doubles:
     """Return the weights of all source samples for all outputs, by the filter's definition."""
     scale = source / out
     center = (np.arange(out) + 0.5) * scale
-    distance = np.arange(source) + 0.5 - center[:, None]
     if filter_ == "bilinear":
         distance = np.arange(source) + 0.5 - np.clip(center, 0.5, source - 0.5)[:, None]
         return np.maximum(0, 1 - np.abs(distance))
-    weights = np.maximum(0, 1 - np.abs(distance) / max(scale, 1))
+    if filter_ == "area":
+        start, end = np.arange(out)[:, None] * scale, np.arange(1, out + 1)[:, None] * scale
+        cells = np.arange(source)
+        weights = np.maximum(0, np.minimum(end, cells + 1) - np.maximum(start, cells))
+    else:
+        distance = (np.arange(source) + 0.5 - center[:, None]) / max(scale, 1)
+        triangle = np.maximum(0, 1 - np.abs(distance))
+        weights = cubic(distance) if filter_ == "bicubic" else triangle
     return weights / weights.sum(axis=1, keepdims=True)
 
 
 def resize_double(rgb: Doubles, size: tuple[int, int], filter_: str) -> Doubles:
     """Resize in double precision."""
-    horizontal = resize_matrix(rgb.shape[1], size[0], filter_)
-    vertical = resize_matrix(rgb.shape[0], size[1], filter_)
-    return np.einsum("yi,ijc,xj->yxc", vertical, rgb, horizontal)
+    height, width = rgb.shape[:2]
+    if filter_ == "area" and (size[0] > width or size[1] > height):
+        matrices = area_enlarged(width, size[0]), area_enlarged(height, size[1])
+    else:
+        matrices = resize_matrix(width, size[0], filter_), resize_matrix(height, size[1], filter_)
+    return np.einsum("yi,ijc,xj->yxc", matrices[1], rgb, matrices[0])
 
 
 # Geometry, on arrays.
@@ -221,17 +278,17 @@ def orient(picture: NDArray[np.generic], case: Case) -> NDArray[np.generic]:
     return np.ascontiguousarray(picture[:, ::-1] if case.mirror else picture)
 
 
+OPENCV = {"bilinear": cv2.INTER_LINEAR, "area": cv2.INTER_AREA}
+PILLOW = {"antialias": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}
+
+
 def resize(picture: NDArray[np.generic], size: tuple[int, int], case: Case) -> NDArray[np.generic]:
     """Resize with the library that the case is compared with."""
     if case.by.startswith("numpy"):
         return resize_double(np.asarray(picture, dtype=float), size, case.filter)
-    if case.by.startswith("opencv"):
-        return cv2.resize(picture, size, interpolation=cv2.INTER_LINEAR)
-    # Pillow has one float per pixel, or three bytes.
-    if picture.dtype == np.uint8:
-        return np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.BILINEAR))
-    channels = [Image.fromarray(picture[..., channel]) for channel in range(3)]
-    return np.stack([c.resize(size, Image.Resampling.BILINEAR) for c in channels], axis=2)
+    if case.filter in OPENCV:
+        return cv2.resize(picture, size, interpolation=OPENCV[case.filter])
+    return np.asarray(Image.fromarray(picture).resize(size, PILLOW[case.filter]))
 
 
 def fitted(picture: NDArray[np.generic], case: Case) -> NDArray[np.generic]:
@@ -265,95 +322,100 @@ ODD_CROP = (11, 7, 71, 43)
 
 
 def rgb_cases(writer: Writer) -> None:
-    """Compare RGB with Pillow and OpenCV."""
-    picture, size = cat(), (WIDTH, HEIGHT)
-    (HERE / "cat.rgb").write_bytes(picture.tobytes())
-    for filter_, by in (("antialias", "pillow"), ("bilinear", "opencv")):
-        cases = [
-            Case("not resized", "cat.rgb", size, (17, 13), crop=(11, 7, 17, 13)),
-            Case("shrunk", "cat.rgb", size, (20, 14)),
-            Case("shrunk a lot", "cat.rgb", size, (5, 3)),
-            Case("to one pixel", "cat.rgb", size, (1, 1)),
-            Case("shrunk across and enlarged down", "cat.rgb", size, (8, 70)),
-            Case("enlarged from an odd crop", "cat.rgb", size, (24, 18), crop=(11, 7, 9, 5)),
-            Case("enlarged from one pixel", "cat.rgb", size, (3, 2), crop=(96, 60, 1, 1)),
-            Case("letterbox, wide", "cat.rgb", size, (18, 18), fit="letterbox:114,20,230"),
-            Case("letterbox, tall", "cat.rgb", size, (18, 19), fit="letterbox:0,0,0", degrees=90),
+    """Compare RGB with what Pillow and OpenCV make of the same bytes, to the last bit."""
+    size, large = (WIDTH, HEIGHT), (1280, 720)
+    (HERE / "cat.rgb").write_bytes(cat().tobytes())
+    cat_cases = [
+        Case("not resized", "cat.rgb", size, (17, 13), crop=(11, 7, 17, 13)),
+        Case("shrunk", "cat.rgb", size, (20, 14)),
+        Case("shrunk a lot", "cat.rgb", size, (5, 3)),
+        Case("to one pixel", "cat.rgb", size, (1, 1)),
+        Case("to one column", "cat.rgb", size, (1, 21)),
+        Case("to one row", "cat.rgb", size, (35, 1)),
+        Case("shrunk across and enlarged down", "cat.rgb", size, (8, 70)),
+        Case("enlarged from an odd crop", "cat.rgb", size, (24, 18), crop=(11, 7, 9, 5)),
+        Case("enlarged from one pixel", "cat.rgb", size, (3, 2), crop=(96, 60, 1, 1)),
+        Case("of one column", "cat.rgb", size, (3, 20), crop=(96, 0, 1, 61)),
+        Case("of one row", "cat.rgb", size, (33, 4), crop=(0, 60, 97, 1)),
+        Case("letterbox, wide", "cat.rgb", size, (18, 18), fit="letterbox:114,20,230"),
+        Case("letterbox, tall", "cat.rgb", size, (18, 19), fit="letterbox:0,0,0", degrees=90),
+        Case(
+            "letterbox of a line", "cat.rgb", size, (16, 16), (0, 30, 97, 1), fit="letterbox:1,2,3"
+        ),
+        Case("centre crop, wide", "cat.rgb", size, (16, 16), fit="center_crop:0.875"),
+        Case("centre crop, tall", "cat.rgb", size, (16, 16), fit="center_crop:0.8", degrees=270),
+        Case(
+            "centre crop, enlarged",
+            "cat.rgb",
+            size,
+            (18, 18),
+            (3, 5, 20, 31),
+            fit="center_crop:1.0",
+        ),
+        Case("centre crop of a large frame", "wave.rgb", large, (18, 18), fit="center_crop:0.875"),
+    ]
+    cat_cases += [
+        Case(f"turned {degrees}, mirror {mirror}", "cat.rgb", size, (16, 11), ODD_CROP, *turn)
+        for turn in ORIENTATIONS
+        for degrees, mirror in [turn]
+    ]
+    # Noise reaches beyond the range of bytes where a filter overshoots, and shows every bit.
+    noise_cases = [
+        Case(name, "noise.rgb", (96, 60), out)
+        for name, out in (
+            ("a third", (32, 20)),
+            ("a quarter across, a fifth down", (24, 12)),
+            ("as wide", (96, 7)),
+            ("as high", (9, 60)),
+            ("a pixel less", (95, 11)),
+            # Pillow goes down the columns first if the height shrinks by twice as much.
+            ("down the columns first", (86, 11)),
+            ("wider and lower", (101, 5)),
+            ("narrower and higher", (13, 67)),
+        )
+    ]
+    noise_cases += [
+        Case("a large frame", "noise.rgb", (1920, 1080), (33, 19)),
+        Case("halved", "noise.rgb", (50, 28), (25, 14)),
+        Case("doubled", "noise.rgb", (12, 8), (24, 16)),
+        Case("enlarged", "noise.rgb", (37, 9), (41, 13)),
+        Case("enlarged a lot", "noise.rgb", (3, 2), (35, 9)),
+        Case("two pixels", "noise.rgb", (2, 1), (17, 3)),
+        *(
             Case(
-                "letterbox of a line",
-                "cat.rgb",
-                size,
-                (16, 16),
-                fit="letterbox:1,2,3",
-                crop=(0, 30, 97, 1),
-            ),
-            Case("centre crop, wide", "cat.rgb", size, (16, 16), fit="center_crop:0.875"),
-            Case(
-                "centre crop, tall", "cat.rgb", size, (16, 16), fit="center_crop:0.8", degrees=270
-            ),
-            Case(
-                "centre crop, enlarged",
-                "cat.rgb",
-                size,
-                (18, 18),
-                fit="center_crop:1.0",
-                crop=(3, 5, 20, 31),
-            ),
-            Case(
-                "centre crop of a large frame",
-                "wave.rgb",
-                (1280, 720),
-                (18, 18),
-                fit="center_crop:0.875",
-            ),
-        ]
-        cases += [
-            Case(
-                f"turned {degrees}, mirror {mirror}",
-                "cat.rgb",
-                size,
-                (20, 16),
-                ODD_CROP,
-                degrees,
-                mirror,
+                f"turned {turn[0]}, mirror {turn[1]}", "noise.rgb", (51, 37), (24, 11), None, *turn
             )
-            for degrees, mirror in ORIENTATIONS
-        ]
-        for case in cases:
-            case.filter, case.by = filter_, by
-            whole = picture if case.source == "cat.rgb" else wave_rgb(*case.size)
-            writer.add(case, fitted(orient(whole.astype(np.float32), case), case))
-        for case in cases:
-            # Bytes are rounded, by Pillow also between its two passes.
-            if case.name in ("shrunk", "enlarged from an odd crop", "centre crop, wide"):
-                case.by = f"{by}, bytes"
-                writer.add(case, fitted(orient(picture, case), case))
+            for turn in ORIENTATIONS
+        ),
+    ]
+    sources = {"cat.rgb": lambda *_: cat(), "wave.rgb": wave_rgb, "noise.rgb": noise_rgb}
+    for filter_ in (*PILLOW, *OPENCV):
+        for case in cat_cases + noise_cases:
+            case.filter, case.by = filter_, "pillow" if filter_ in PILLOW else "opencv"
+            writer.add(case, fitted(orient(sources[case.source](*case.size), case), case))
 
 
 def yuv_cases(writer: Writer) -> None:
     """Compare YUV with converting and then resizing in double precision."""
     size = (WIDTH, HEIGHT)
     cases = []
-    for matrix in ("bt601", "bt709"):
+    for matrix in WEIGHTS:
         for range_ in ("limited", "full"):
             name = f"cat-{matrix}-{range_}.i420"
-            planes = to_yuv(cat(), matrix, range_, halve_rows=True)
-            (HERE / name).write_bytes(b"".join(plane.tobytes() for plane in planes))
             cases.append(
                 Case(f"{matrix} {range_}", name, size, (20, 13), matrix=matrix, range=range_)
             )
-    y, u, v = to_yuv(cat(), "bt601", "limited", halve_rows=False)
-    y = np.pad(y, ((0, 0), (0, 1)), mode="edge")
-    yuyv = np.stack([y[:, 0::2], u, y[:, 1::2], v], axis=2)
-    (HERE / "cat.yuyv").write_bytes(yuyv.tobytes())
-
-    i420 = "cat-bt601-limited.i420"
+    i420, left = "cat-bt601-limited.i420", "cat-bt709-limited-left.i420"
     cases += [
-        Case("bilinear", i420, size, (20, 13), filter="bilinear"),
+        *(Case(filter_, i420, size, (20, 13), filter=filter_) for filter_ in (*OPENCV, "bicubic")),
         Case("not resized", i420, size, (17, 13), crop=(11, 7, 17, 13)),
         Case("not resized, at the edge", i420, size, (16, 16), crop=(81, 45, 16, 16)),
-        Case("enlarged", i420, size, (16, 12), crop=(11, 7, 9, 5)),
+        *(
+            Case(f"enlarged, {filter_}", i420, size, (16, 12), crop=(11, 7, 9, 5), filter=filter_)
+            for filter_ in (*PILLOW, *OPENCV)
+        ),
         Case("to one pixel", i420, size, (1, 1)),
+        Case("of one pixel", i420, size, (3, 2), crop=(50, 33, 1, 1)),
         Case("letterbox", i420, size, (14, 14), fit="letterbox:114,114,114"),
         Case("centre crop", i420, size, (14, 14), fit="center_crop:0.875"),
         Case("yuyv", "cat.yuyv", size, (20, 13)),
@@ -361,20 +423,45 @@ def yuv_cases(writer: Writer) -> None:
         Case("yuyv, bilinear", "cat.yuyv", size, (20, 13), filter="bilinear"),
         Case("large frame", "wave.i420", (1280, 720), (16, 16), fit="center_crop:0.875"),
         Case("large frame, bilinear", "wave.i420", (1280, 720), (16, 16), filter="bilinear"),
+        Case("large frame, area", "wave.i420", (1280, 720), (16, 16), filter="area"),
     ]
+    for case in (
+        Case("sited left", left, size, (20, 13)),
+        Case("sited left, bilinear", left, size, (20, 13), filter="bilinear"),
+        Case("sited left, not resized", left, size, (17, 13), crop=(11, 7, 17, 13)),
+        Case("sited left, at the edges", left, size, (97, 5), crop=(0, 28, 97, 5)),
+        Case("sited left, turned", left, size, (10, 12), ODD_CROP, 90, True),
+    ):
+        case.matrix, case.siting = "bt709", "left"
+        cases.append(case)
+    for case in (
+        Case("p010", "cat-bt2020-limited.p010", size, (20, 13)),
+        Case("p010, bilinear", "cat-bt2020-limited.p010", size, (20, 13), filter="bilinear"),
+        Case("p010, full range", "cat-bt2020-full.p010", size, (20, 13), range="full"),
+        Case("p010, sited left", "cat-bt2020-limited-left.p010", size, (20, 13), siting="left"),
+        Case("p010, not resized", "cat-bt2020-full.p010", size, (17, 13), (11, 7, 17, 13)),
+        Case("p010, turned", "cat-bt2020-limited.p010", size, (10, 12), ODD_CROP, 270, True),
+    ):
+        case.matrix = "bt2020"
+        case.range = "full" if "full" in case.source else "limited"
+        cases.append(case)
     cases += [
         Case(f"turned {degrees}, mirror {mirror}", i420, size, (10, 12), ODD_CROP, degrees, mirror)
         for degrees, mirror in ORIENTATIONS
     ]
     for case in cases:
+        if case.source != "wave.i420":
+            (HERE / case.source).write_bytes(packed(planes_of(case), case.source))
         # Resampling before conversion clamps at the end; convert-then-resize clamps before.
-        rgb = to_rgb(planes_of(case), case.matrix, case.range)
+        bits = 10 if case.source.endswith("p010") else 8
+        rgb = to_rgb(planes_of(case), case.matrix, case.range, case.siting, bits)
         case.by = "numpy"
         writer.add(case, np.clip(fitted(orient(rgb, case), case), 0, 255))
-        if case.name.startswith("turned"):
+        if "turned" in case.name:
             continue
         case.by = "numpy, clamped first"
-        writer.add(case, fitted(orient(np.clip(rgb, 0, 255), case), case))
+        expected = fitted(orient(np.clip(rgb, 0, 255), case), case)
+        writer.add(case, np.clip(expected, 0, 255))
 
     # The same through libraries alone. OpenCV repeats chroma instead of interpolating it.
     for case in (
@@ -388,11 +475,27 @@ def yuv_cases(writer: Writer) -> None:
         writer.add(case, fitted(orient(rgb, case), case))
 
 
-def planes_of(case: Case) -> list[Bytes]:
+def planes_of(case: Case) -> list[Codes]:
     """Return Y, U, V of a case's source."""
     if case.source == "wave.i420":
         return wave_yuv(*case.size)
-    return to_yuv(cat(), case.matrix, case.range, halve_rows=case.source != "cat.yuyv")
+    layout = case.source.rpartition(".")[2]
+    bits = 10 if layout == "p010" else 8
+    return to_yuv(cat(), case.matrix, case.range, layout != "yuyv", case.siting, bits)
+
+
+def packed(planes: list[Codes], name: str) -> bytes:
+    """Pack planes in one buffer, in the layout that the file's name ends with."""
+    y, u, v = planes
+    layout = name.rpartition(".")[2]
+    if layout == "p010":
+        # Little-endian, the value in the high ten of sixteen bits.
+        values = np.concatenate([y.ravel(), np.stack([u, v], axis=2).ravel()])
+        return (values.astype(np.uint16) << 6).astype("<u2").tobytes()
+    if layout == "yuyv":
+        y = np.pad(y, ((0, 0), (0, 1)), mode="edge")
+        return np.stack([y[:, 0::2], u, y[:, 1::2], v], axis=2).tobytes()
+    return b"".join(plane.tobytes() for plane in planes)
 
 
 # Photo files.
