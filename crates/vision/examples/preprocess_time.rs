@@ -3,11 +3,20 @@
 
 use std::time::Instant;
 
-use nearside_vision::{Filter, Fit, Frame, ImageSpec, InstructionSet, Preprocessor, Rotation};
+use nearside_vision::{Channels, Filter, Fit, Frame, ImageSpec, InstructionSet, Preprocessor, Rotation};
 
 const RUNS: usize = 100;
 
 fn main() -> nearside_vision::Result<()> {
+    let pixels = vec![100; 1920 * 1080 * 3 / 2];
+    let nv12 = Frame::nv12(&pixels, 1920, 1080, None)?;
+    for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+        let mut preprocessor = Preprocessor::new(ImageSpec::pixels(1920, 1080, Channels::Rgba))?;
+        preprocessor.set_instruction_set(set);
+        let mut out = vec![0_u8; preprocessor.output_len()];
+        let ms = median(50, || preprocessor.run(&nv12, &mut out))?;
+        println!("1920x1080 NV12 -> RGBA: {set:?} {ms:.3} ms");
+    }
     let cases = [(640, 480, 224), (1920, 1080, 224), (3840, 2160, 896)];
     for (width, height, side) in cases {
         let pixels: Vec<u8> = (0..width * height * 4).map(|at| (at * 7 % 251) as u8).collect();
@@ -21,7 +30,9 @@ fn main() -> nearside_vision::Result<()> {
             ("RGB", Frame::rgb(&pixels, width, height, None)?),
             ("BGRA", Frame::bgra(&pixels, width, height, None)?),
         ];
-        for (name, frame) in frames.into_iter().filter(|f| std::env::args().nth(1).is_none_or(|only| f.0 == only)) {
+        for (name, frame) in
+            frames.into_iter().filter(|f| std::env::args().nth(1).is_none_or(|only| f.0 == only))
+        {
             for filter in
                 [Filter::Bilinear, Filter::BilinearAntialias, Filter::BicubicAntialias, Filter::Area]
             {

@@ -1,12 +1,12 @@
 //! From a frame to a tensor.
 
 use crate::colour::YuvToRgb;
-use crate::emit::{At, Emitter, TILE_ROWS, Tile};
+use crate::emit::{At, Emitter, Tile};
 use crate::frame::{Pixel, Sample, Source, Sources, rgb565};
 use crate::geometry::Orientation;
 use crate::kernels::{FixedYuvToRgb, InstructionSet, Kernels};
 use crate::placement::{AxisPlacement, place};
-use crate::resample::{Fixed, Linear, Pillow, Way};
+use crate::resample::{Fixed, Linear, Pillow, Same, Way};
 use crate::taps::Axis;
 use crate::{ChromaSiting, Error, Fit, Frame, ImageSpec, PixelFormat, Rect, Result, TensorMut};
 
@@ -25,6 +25,7 @@ pub struct Preprocessor {
     fixed: Fixed,
     pillow: Pillow,
     linear: Linear,
+    same: Same,
     tile: Tile,
     /// Pixels of formats that are unpacked first.
     unpacked: Vec<u8>,
@@ -40,6 +41,8 @@ struct Geometry {
     siting: ChromaSiting,
     format: PixelFormat,
     pixel: Pixel,
+    /// Sources, and bytes from one chroma sample to the next.
+    chroma: [usize; 2],
 }
 
 /// What follows from the geometry.
@@ -72,6 +75,7 @@ impl Preprocessor {
             fixed: Fixed::default(),
             pillow: Pillow::default(),
             linear: Linear::default(),
+            same: Same::default(),
             tile: Tile::default(),
             unpacked: Vec::new(),
         })
@@ -95,6 +99,7 @@ impl Preprocessor {
     /// Uses other vector instructions, for tests and measurements: results are the same. Where the processor does not
     /// have them, [`InstructionSet::Scalar`] is used.
     pub fn set_instruction_set(&mut self, set: InstructionSet) {
+        self.geometry = None;
         self.instruction_set = if set.is_available() { set } else { InstructionSet::Scalar };
     }
 
@@ -134,44 +139,54 @@ impl Preprocessor {
         out: &mut TensorMut<'_>,
     ) {
         let (packed, pixel) = sources[0].packed();
-        self.prepare(frame, pixel);
+        self.prepare(frame, sources, pixel);
         self.fill_bars(kernels, out);
         match self.plan.way {
             Way::Fixed(_) => self.fixed.begin(sources),
+            Way::Same => self.same.begin(sources),
             Way::Pillow(_) => self.pillow.begin(),
             Way::Linear { .. } => self.linear.begin(),
         }
         let bits = frame.format.sample().bits();
-        let conversion = frame
-            .format
-            .is_yuv()
-            .then(|| FixedYuvToRgb::new(&YuvToRgb::new(frame.matrix, frame.range, bits)));
+        let exact = YuvToRgb::new(frame.matrix, frame.range, bits);
+        let conversion = frame.format.is_yuv().then(|| FixedYuvToRgb::new(&exact));
 
         let Plan { way, transpose, axes, placement } = self.plan;
         let rows = axes[1].len as usize;
-        for first in (0..rows).step_by(TILE_ROWS) {
-            let count = TILE_ROWS.min(rows - first);
+        for first in (0..rows).step_by(self.tile.rows()) {
+            let count = self.tile.rows().min(rows - first);
             // Rows come as the sensor has them; in the tile they lie as in the upright picture.
             let upright = if axes[1].backwards { rows - first - count } else { first };
+            let [x, y] = placement.map(|axis| axis.dest as usize);
+            let at = if transpose { At { x: x + upright, y } } else { At { x, y: y + upright } };
+            if let (Way::Same, Some(conversion)) = (way, &conversion)
+                && let Some((pixels, blue_first)) = self.emitter.pixels_of_four(at, axes[0].len as usize, out)
+            {
+                self.same.row_of_four(kernels, sources, conversion, first, blue_first, pixels);
+                continue;
+            }
             for row in first..first + count {
                 let place = if axes[1].backwards { rows - 1 - row } else { row } - upright;
                 let lines = self.tile.row_mut(place);
-                match way {
-                    Way::Fixed(_) => self.fixed.row(kernels, sources, conversion.as_ref(), row, lines),
-                    Way::Pillow(_) => self.pillow.row(kernels, &packed, &pixel, row, lines),
-                    Way::Linear { .. } => {
+                match (way, &conversion) {
+                    (Way::Same, Some(conversion)) => {
+                        self.same.row(kernels, sources, conversion, row, lines);
+                    }
+                    (Way::Fixed(_) | Way::Same, _) => {
+                        self.fixed.row(kernels, sources, conversion.as_ref(), row, lines);
+                    }
+                    (Way::Pillow(_), _) => self.pillow.row(kernels, &packed, &pixel, row, lines),
+                    (Way::Linear { .. }, _) => {
                         self.linear.row(kernels, &packed, &pixel, frame.width as usize, row, lines);
                     }
                 }
             }
-            let [x, y] = placement.map(|axis| axis.dest as usize);
-            let at = if transpose { At { x: x + upright, y } } else { At { x, y: y + upright } };
             self.emitter.write(kernels, &mut self.tile, count, at, transpose, out);
         }
     }
 
     /// Makes the tables for the geometry of `frame`, unless they are those of the last one.
-    fn prepare(&mut self, frame: &Frame<'_>, pixel: Pixel) {
+    fn prepare(&mut self, frame: &Frame<'_>, sources: &[Source<'_>], pixel: Pixel) {
         let orientation = Orientation::new(frame.rotation, frame.mirror);
         let geometry = Geometry {
             width: frame.width,
@@ -181,6 +196,7 @@ impl Preprocessor {
             siting: frame.chroma_siting,
             format: frame.format,
             pixel,
+            chroma: [sources.len(), sources[sources.len() - 1].pixel_stride],
         };
         if self.geometry == Some(geometry) {
             return;
@@ -194,9 +210,13 @@ impl Preprocessor {
             sensor_axis(along_x, frame.width, x, orientation.flip_sensor_x, false),
             sensor_axis(along_y, frame.height, y, orientation.flip_sensor_y, orientation.flip_sensor_y),
         ];
-        let way = Way::of(self.spec.filter, frame.format.is_yuv(), &axes);
+        let (yuv, siting) = (frame.format.is_yuv(), frame.chroma_siting);
+        let way = Way::of(self.spec.filter, yuv, sources, &axes, transpose, siting);
         match way {
-            Way::Fixed(kernel) => self.fixed.prepare(kernel, &axes, frame.chroma_siting),
+            Way::Fixed(kernel) => {
+                self.fixed.prepare(kernel, &axes, siting, Kernels::of(self.instruction_set).lanes)
+            }
+            Way::Same => self.same.prepare(&axes),
             Way::Pillow(kernel) => self.pillow.prepare(kernel, &axes, transpose, &pixel),
             Way::Linear { area } => self.linear.prepare(area, &axes, transpose, &pixel),
         }

@@ -2,8 +2,10 @@
 
 mod common;
 
-use common::{Yuv, difference, raw_spec, read, rect, run, wave_rgb};
-use nearside_vision::{BufferLayout, Filter, Fit, Matrix, Range, Rect, Rotation};
+use common::{Yuv, difference, noise_rgb, read, rect, wave_rgb};
+use nearside_vision::{
+    BufferLayout, Channels, ChromaSiting, Filter, Fit, ImageSpec, Matrix, Preprocessor, Range, Rect, Rotation,
+};
 
 /// One row of `cases.tsv`.
 struct Case {
@@ -15,6 +17,7 @@ struct Case {
     mirror: bool,
     matrix: Matrix,
     range: Range,
+    siting: ChromaSiting,
     fit: Fit,
     filter: Filter,
     out: (u32, u32),
@@ -30,8 +33,23 @@ fn cases() -> Vec<Case> {
 
 fn parse(row: &str, values: &[u8]) -> Case {
     let columns: Vec<&str> = row.split('\t').collect();
-    let &[name, source, size, crop, degrees, mirror, matrix, range, fit, filter, out, by, kind, offset] =
-        &columns[..]
+    let &[
+        name,
+        source,
+        size,
+        crop,
+        degrees,
+        mirror,
+        matrix,
+        range,
+        siting,
+        fit,
+        filter,
+        out,
+        by,
+        kind,
+        offset,
+    ] = &columns[..]
     else {
         panic!("{row}");
     };
@@ -55,10 +73,20 @@ fn parse(row: &str, values: &[u8]) -> Case {
         crop: parse_crop(crop),
         rotation: Rotation::from_degrees(degrees.parse().unwrap()).unwrap(),
         mirror: mirror == "mirrored",
-        matrix: if matrix == "bt709" { Matrix::Bt709 } else { Matrix::Bt601 },
+        matrix: match matrix {
+            "bt2020" => Matrix::Bt2020,
+            "bt709" => Matrix::Bt709,
+            _ => Matrix::Bt601,
+        },
         range: if range == "full" { Range::Full } else { Range::Limited },
+        siting: if siting == "left" { ChromaSiting::Left } else { ChromaSiting::Center },
         fit: parse_fit(fit),
-        filter: if filter == "bilinear" { Filter::Bilinear } else { Filter::BilinearAntialias },
+        filter: match filter {
+            "bilinear" => Filter::Bilinear,
+            "bicubic" => Filter::BicubicAntialias,
+            "area" => Filter::Area,
+            _ => Filter::BilinearAntialias,
+        },
         out,
         by: by.to_owned(),
         expected,
@@ -89,6 +117,7 @@ fn tensor(case: &Case) -> Vec<f32> {
     let (width, height) = case.size;
     let bytes = match case.source.as_str() {
         "wave.rgb" => wave_rgb(width, height),
+        "noise.rgb" => noise_rgb(width, height),
         "wave.i420" => Yuv::wave(width, height).i420(),
         file => read(file),
     };
@@ -99,7 +128,13 @@ fn tensor(case: &Case) -> Vec<f32> {
     frame.mirror = case.mirror;
     frame.matrix = case.matrix;
     frame.range = case.range;
-    run(raw_spec(case.out.0, case.out.1, case.fit, case.filter), &frame)
+    frame.chroma_siting = case.siting;
+    let (fit, filter) = (case.fit, case.filter);
+    let spec = ImageSpec { fit, filter, ..ImageSpec::pixels(case.out.0, case.out.1, Channels::Rgb) };
+    let mut preprocessor = Preprocessor::new(spec).unwrap();
+    let mut out = vec![0_u8; preprocessor.output_len()];
+    preprocessor.run(&frame, &mut out).unwrap();
+    out.into_iter().map(f32::from).collect()
 }
 
 /// Compares all cases that are selected. Limits are for the greatest difference and the mean of each case, on 0..=255.
@@ -119,31 +154,35 @@ fn check_all(count: usize, limits: (f32, f32), select: impl Fn(&Case) -> bool) {
 }
 
 #[test]
-fn antialiased_rgb_equals_pillow() {
-    check_all(22, (0.01, 0.005), |case| case.source.ends_with("rgb") && case.by == "pillow");
+fn rgb_equals_pillow_bit_for_bit() {
+    check_all(96, (0.0, 0.0), |case| is_rgb(case) && case.by == "pillow");
 }
 
 #[test]
-fn bilinear_rgb_equals_opencv() {
-    check_all(22, (0.01, 0.005), |case| case.by == "opencv");
+fn bilinear_rgb_equals_opencv_bit_for_bit() {
+    check_all(48, (0.0, 0.0), |case| is_rgb(case) && case.filter == Filter::Bilinear);
 }
 
 #[test]
-fn rgb_differs_from_pillow_and_opencv_on_bytes_by_their_rounding() {
-    check_all(6, (1.0, 0.3), |case| case.by.ends_with("bytes"));
+fn areas_of_rgb_equal_opencv_but_for_ties() {
+    check_all(48, (1.0, 0.05), |case| is_rgb(case) && case.filter == Filter::Area);
 }
 
 #[test]
-fn yuv_equals_conversion_and_then_resizing_in_double_precision() {
-    check_all(24, (0.01, 0.005), |case| case.by == "numpy");
+fn yuv_equals_conversion_and_then_resizing_in_double_precision_rounded() {
+    check_all(44, (0.55, 0.3), |case| case.by == "numpy");
 }
 
 #[test]
 fn colours_that_rgb_cannot_show_differ_only_by_when_they_are_clamped() {
-    check_all(16, (5.0, 0.1), |case| case.by == "numpy, clamped first");
+    check_all(34, (5.5, 0.35), |case| case.by == "numpy, clamped first");
 }
 
 #[test]
 fn yuv_is_close_to_what_opencv_and_pillow_make_of_it() {
     check_all(2, (3.0, 0.6), |case| case.source == "wave.i420" && case.by == "pillow");
+}
+
+fn is_rgb(case: &Case) -> bool {
+    case.source.ends_with("rgb")
 }

@@ -66,7 +66,8 @@ fn colour_of(yuv: [u8; 3], matrix: Matrix, range: Range) -> [f32; 3] {
 #[track_caller]
 fn assert_near(actual: [f32; 3], expected: [f32; 3]) {
     let (max, _) = difference(&actual, &expected);
-    assert!(max <= 1.0, "{actual:?} instead of {expected:?}");
+    // Half a step of rounding comes on top.
+    assert!(max <= 1.5, "{actual:?} instead of {expected:?}");
 }
 
 /// Strides.

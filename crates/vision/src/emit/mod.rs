@@ -3,7 +3,7 @@
 mod tile;
 mod values;
 
-pub(crate) use tile::{TILE_ROWS, Tile};
+pub(crate) use tile::Tile;
 use values::Values;
 
 use crate::kernels::Kernels;
@@ -40,11 +40,6 @@ impl Emitter {
         }
     }
 
-    /// Whether elements are the bytes of the picture, pixel by pixel and row by row.
-    pub(crate) fn writes_pixels(&self) -> bool {
-        self.layout == Layout::Nhwc && self.values.are_bytes()
-    }
-
     /// Writes the first `rows` rows of `tile`. The first pixel of the first row goes to `at`; rows go down, or to the
     /// right with `transpose`.
     pub(crate) fn write(
@@ -58,6 +53,9 @@ impl Emitter {
     ) {
         if transpose {
             tile.turn(kernels);
+            if self.write_float_columns(kernels, tile, rows, at, out) {
+                return;
+            }
             for column in 0..tile.columns() {
                 self.write_run(kernels, tile.column(column, rows), At { y: at.y + column, ..at }, out);
             }
@@ -66,6 +64,42 @@ impl Emitter {
                 self.write_run(kernels, tile.row(row), At { y: at.y + row, ..at }, out);
             }
         }
+    }
+
+    /// The bytes of `len` pixels from `at` on, and whether blue comes first, where a pixel is four bytes of the picture.
+    pub(crate) fn pixels_of_four<'o>(
+        &self,
+        at: At,
+        len: usize,
+        out: &'o mut TensorMut<'_>,
+    ) -> Option<(&'o mut [u8], bool)> {
+        let whole = self.layout == Layout::Nhwc && self.channels == 4 && self.values.are_bytes();
+        let TensorMut::U8(out) = out else { return None };
+        let first = 4 * (at.y * self.width + at.x);
+        whole.then(|| (&mut out[first..first + 4 * len], self.colours[0] == 2))
+    }
+
+    /// Writes the columns of a tile that was turned as rows of floats, channel by channel. False if they are not such.
+    fn write_float_columns(
+        &self,
+        kernels: &Kernels,
+        tile: &Tile,
+        rows: usize,
+        at: At,
+        out: &mut TensorMut<'_>,
+    ) -> bool {
+        let (Layout::Nchw, Values::F32(by), TensorMut::F32(out), 3) =
+            (self.layout, &self.values, out, self.channels)
+        else {
+            return false;
+        };
+        let plane = self.width * self.height;
+        for (channel, colour) in self.colours.into_iter().enumerate() {
+            let first = channel * plane + at.y * self.width + at.x;
+            let out = &mut out[first..(channel + 1) * plane];
+            kernels.float_columns(tile.turned(colour), rows, by[colour], self.width, out);
+        }
+        true
     }
 
     /// Gives every pixel of the tensor the same colour.

@@ -19,6 +19,7 @@ pub(crate) struct Source<'a> {
     pub(crate) offsets: [Option<usize>; 3],
     /// What lies there.
     pub(crate) sample: Sample,
+    columns: usize,
     last_row: usize,
     /// Whether the columns, and the rows, are those of half the resolution.
     pub(crate) halved_x: bool,
@@ -68,6 +69,16 @@ impl<'a> Source<'a> {
         )
     }
 
+    /// Pixels in a row.
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The number of the last row.
+    pub(crate) fn last_row(&self) -> usize {
+        self.last_row
+    }
+
     /// Bytes from the first channel of a pixel through the last channel of the pixel `len - 1` further on.
     pub(crate) fn span_bytes(&self, len: usize) -> usize {
         let last = self.offsets.iter().flatten().max().copied().unwrap_or(0);
@@ -85,6 +96,7 @@ impl<'a> Source<'a> {
             pixel_stride: 3,
             offsets: [Some(0), Some(1), Some(2)],
             sample: Sample::U8,
+            columns: width,
             last_row: (bytes.len() / (3 * width)).saturating_sub(1),
             halved_x: false,
             halved_y: false,
@@ -121,8 +133,9 @@ impl<'a> Sources<'a> {
             PixelFormat::Gray8 | PixelFormat::Rgb565 => packed([0; 3]),
             PixelFormat::Yuyv => {
                 let luma = Source::full(frame, [Some(0), None, None]);
-                let chroma =
-                    Source { pixel_stride: 4, offsets: [None, Some(1), Some(3)], halved_x: true, ..luma };
+                let (pixel_stride, columns) = (4, luma.columns.div_ceil(2));
+                let offsets = [None, Some(1), Some(3)];
+                let chroma = Source { pixel_stride, offsets, columns, halved_x: true, ..luma };
                 Self::from_slice(&[luma, chroma])
             }
             PixelFormat::Yuv420 | PixelFormat::P010 => {
@@ -155,9 +168,20 @@ impl<'a> Source<'a> {
     fn full(frame: &Frame<'a>, offsets: [Option<usize>; 3]) -> Self {
         let Plane { bytes, row_stride, pixel_stride } = frame.planes[0];
         let sample = frame.format.sample();
-        let last_row = frame.height as usize - 1;
+        let (columns, last_row) = (frame.width as usize, frame.height as usize - 1);
         let (halved_x, halved_y) = (false, false);
-        Self { bytes, tail: &[], row_stride, pixel_stride, offsets, sample, last_row, halved_x, halved_y }
+        Self {
+            bytes,
+            tail: &[],
+            row_stride,
+            pixel_stride,
+            offsets,
+            sample,
+            columns,
+            last_row,
+            halved_x,
+            halved_y,
+        }
     }
 
     /// Channels of a chroma plane, at half the resolution both ways.
@@ -170,7 +194,7 @@ impl<'a> Source<'a> {
     ) -> Self {
         let Plane { row_stride, pixel_stride, .. } = frame.planes[index];
         let sample = frame.format.sample();
-        let last_row = frame.height.div_ceil(2) as usize - 1;
+        let (columns, last_row) = (frame.width.div_ceil(2) as usize, frame.height.div_ceil(2) as usize - 1);
         Self {
             bytes,
             tail,
@@ -178,6 +202,7 @@ impl<'a> Source<'a> {
             pixel_stride,
             offsets,
             sample,
+            columns,
             last_row,
             halved_x: true,
             halved_y: true,

@@ -53,14 +53,6 @@ pub(super) fn interleave3([a, b, c]: [&[u8]; 3], out: &mut [u8]) {
     }
 }
 
-/// Three lines of bytes as pixels of four, the last the same in all.
-#[inline(always)]
-pub(super) fn interleave4([a, b, c]: [&[u8]; 3], fourth: u8, out: &mut [u8]) {
-    for (((out, &a), &b), &c) in out.as_chunks_mut::<4>().0.iter_mut().zip(a).zip(b).zip(c) {
-        *out = [a, b, c, fourth];
-    }
-}
-
 /// Bytes as floats: `byte * scale + bias`.
 #[inline(always)]
 pub(super) fn floats(bytes: &[u8], [scale, bias]: [f32; 2], out: &mut [f32]) {
@@ -78,13 +70,22 @@ pub(super) fn interleave_floats([a, b, c]: [&[u8]; 3], by: [[f32; 2]; 3], out: &
     }
 }
 
-/// Turns blocks of 16 rows, `stride` bytes apart, on their side: 16 bytes for each of `columns`.
+/// Columns of 16 bytes as rows of floats: `byte * scale + bias` of the first `rows` bytes of each, `stride` floats apart.
 #[inline(always)]
-pub(super) fn transpose16(rows: &[u8], stride: usize, columns: usize, out: &mut [u8]) {
-    let row: [&[u8]; 16] = std::array::from_fn(|at| &rows[at * stride..][..columns]);
-    for (column, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate().take(columns) {
-        for (out, row) in out.iter_mut().zip(row) {
-            *out = row[column];
+pub(super) fn float_columns(
+    columns: &[u8],
+    rows: usize,
+    [scale, bias]: [f32; 2],
+    stride: usize,
+    out: &mut [f32],
+) {
+    for (column, out) in columns.as_chunks::<16>().0.iter().zip(out.chunks_mut(stride)) {
+        if let (16, Some(out)) = (rows, out.first_chunk_mut::<16>()) {
+            for (out, &byte) in out.iter_mut().zip(column) {
+                *out = f32::from(byte) * scale + bias;
+            }
+        } else {
+            floats(&column[..rows], [scale, bias], &mut out[..rows]);
         }
     }
 }

@@ -3,13 +3,16 @@
 //! All arithmetic is in whole numbers or rounds in the same places, so that every instruction set gives the same result
 //! to the last bit.
 
+mod chroma;
 mod colour;
 mod horizontal;
 mod instruction_set;
+mod interleave;
 mod lanes;
 mod linear;
 mod pillow;
 mod rows;
+mod transpose;
 mod vertical;
 mod wide;
 
@@ -38,12 +41,26 @@ macro_rules! all_kernels {
         $with! { [$($more)*]
             /// Mixes rows of bytes into one of samples. Weights are padded to an even number.
             mix_rows(rows: &Rows<'_>, weights: &[i16], out: &mut [i16]) = vertical::mix, wide;
-            /// Mixes rows of P010 samples into one of samples, by way of `sums`.
-            mix_p010(rows: &Rows<'_>, weights: &[i16], sums: &mut [i32], out: &mut [i16]) = vertical::mix_p010, plain;
+            /// Mixes rows of P010 samples, every `step` bytes from `offset` on, into one of samples by way of `sums`.
+            mix_p010(
+                rows: &Rows<'_>, weights: &[i16], step: usize, offset: usize, sums: &mut [i32], out: &mut [i16]
+            ) = vertical::mix_p010, plain;
             /// Mixes samples along a row. There must be as many beyond the span as weights are padded.
             mix_along(samples: &[i16], taps: &Taps, out: &mut [i16]) = horizontal::mix, wide;
             /// Converts Y, U and V samples to bytes of red, green and blue.
             yuv_to_rgb(lines: [&[i16]; 3], by: &FixedYuvToRgb, out: [&mut [u8]; 3]) = colour::yuv_to_rgb, wide;
+            /// Mixes two rows of chroma bytes for [`Self::same_size`].
+            mix_chroma(near: &[u8], far: &[u8], out: &mut [i16]) = chroma::mix, plain;
+            /// As [`Self::mix_chroma`], of two channels that lie interleaved.
+            mix_chroma_pairs(near: &[u8], far: &[u8], out: [&mut [i16]; 2]) = chroma::mix_pairs, wide;
+            /// Converts a row of 4:2:0 at its own size.
+            same_size(
+                y: &[u8], chroma: [&[i16]; 2], by: &FixedYuvToRgb, out: [&mut [u8]; 3]
+            ) = colour::same_size, wide;
+            /// As [`Self::same_size`], to pixels of four bytes.
+            same_size_four(
+                y: &[u8], chroma: [&[i16]; 2], by: &FixedYuvToRgb, blue_first: bool, out: &mut [u8]
+            ) = colour::same_size_four, wide;
             /// Rounds samples to bytes.
             round(samples: &[i16], out: &mut [u8]) = colour::round, plain;
             /// Pillow's vertical pass. Weights are padded to an even number.
@@ -75,7 +92,7 @@ macro_rules! all_kernels {
             /// Three lines of bytes as pixels of three.
             interleave3(lines: [&[u8]; 3], out: &mut [u8]) = lanes::interleave3, plain;
             /// Three lines of bytes as pixels of four, the last the same in all.
-            interleave4(lines: [&[u8]; 3], fourth: u8, out: &mut [u8]) = lanes::interleave4, plain;
+            interleave4(lines: [&[u8]; 3], fourth: u8, out: &mut [u8]) = interleave::four, wide;
             /// Bytes as floats, by scale and bias.
             floats(bytes: &[u8], by: [f32; 2], out: &mut [f32]) = lanes::floats, plain;
             /// Three lines of bytes as pixels of three floats.
@@ -83,7 +100,11 @@ macro_rules! all_kernels {
                 lines: [&[u8]; 3], by: [[f32; 2]; 3], out: &mut [f32]
             ) = lanes::interleave_floats, plain;
             /// Turns 16 rows on their side.
-            transpose16(rows: &[u8], stride: usize, columns: usize, out: &mut [u8]) = lanes::transpose16, plain;
+            transpose16(rows: &[u8], columns: usize, out: &mut [u8]) = transpose::sixteen, wide;
+            /// Columns of 16 bytes as rows of floats, `stride` apart.
+            float_columns(
+                columns: &[u8], rows: usize, by: [f32; 2], stride: usize, out: &mut [f32]
+            ) = lanes::float_columns, plain;
         }
     };
 }
@@ -94,6 +115,8 @@ macro_rules! declare {
         #[derive(Debug)]
         pub(crate) struct Kernels {
             $($name: unsafe fn($($type),*),)*
+            /// Lanes of the vectors that [`Self::mix_along`] uses, for which [`Taps::pack`] is called.
+            pub(crate) lanes: usize,
         }
 
         impl Kernels {
@@ -106,7 +129,7 @@ macro_rules! declare {
             )*
         }
 
-        static SCALAR: Kernels = Kernels { $($name: $module::$function,)* };
+        static SCALAR: Kernels = Kernels { $($name: $module::$function,)* lanes: 0 };
     };
 }
 
@@ -120,7 +143,7 @@ macro_rules! implement {
                     implement!(@call $kind $wide $module $function ($($argument),*))
                 }
             )*
-            Kernels { $($name,)* }
+            Kernels { $($name,)* lanes: <wide::$wide as wide::Wide>::LANES }
         };
     };
     (@call plain $wide:ident $module:ident $function:ident ($($argument:ident),*)) => {

@@ -24,13 +24,17 @@ pub(crate) struct Fixed {
 }
 
 impl Fixed {
-    pub(crate) fn prepare(&mut self, kernel: Kernel, axes: &[Axis; 2], siting: ChromaSiting) {
+    /// `lanes` are those of the kernels that will be used.
+    pub(crate) fn prepare(&mut self, kernel: Kernel, axes: &[Axis; 2], siting: ChromaSiting, lanes: usize) {
         // Chroma is sited to the left along the rows of the sensor only.
         let sitings = [siting, ChromaSiting::Center];
         for ((taps, axis), siting) in self.taps.iter_mut().zip(axes).zip(sitings) {
             for (taps, halved) in taps.iter_mut().zip([None, Some(siting)]) {
                 taps.rebuild(kernel, axis, halved, Precision::Fixed);
             }
+        }
+        for taps in &mut self.taps[0] {
+            taps.pack(lanes);
         }
         for line in &mut self.lines {
             line.resize(axes[0].len as usize, 0);
@@ -73,28 +77,29 @@ impl Fixed {
         let rows =
             source.rows(y.span().start + start, weights.len(), columns.clone(), &self.last_rows[index]);
         let weights = y.padded(row);
-        let size = source.sample.bytes();
-        let lanes = rows.len() / size;
         // Weights are read with their padding, and so are samples.
-        let beyond = x.stride();
-        self.mixed.resize((lanes + beyond).max(self.mixed.len()), 0);
-        match source.sample {
-            Sample::P010 => {
-                self.sums.resize(lanes.max(self.sums.len()), 0);
-                kernels.mix_p010(&rows, weights, &mut self.sums[..lanes], &mut self.mixed[..lanes]);
+        let room = columns.len() + x.stride();
+        let channels = self.lines.iter_mut().zip(source.offsets);
+        let channels = channels.filter_map(|(line, offset)| offset.map(|offset| (line, offset)));
+        if source.sample == Sample::P010 {
+            self.channel.resize(room.max(self.channel.len()), 0);
+            self.sums.resize(columns.len().max(self.sums.len()), 0);
+            for (line, offset) in channels {
+                let (sums, samples) = (&mut self.sums[..columns.len()], &mut self.channel[..columns.len()]);
+                kernels.mix_p010(&rows, weights, source.pixel_stride, offset, sums, samples);
+                kernels.mix_along(&self.channel, x, line);
             }
-            Sample::U8 | Sample::Rgb565 => kernels.mix_rows(&rows, weights, &mut self.mixed[..lanes]),
+            return;
         }
-        let stride = source.pixel_stride / size;
-        for (line, offset) in self.lines.iter_mut().zip(source.offsets) {
-            let Some(offset) = offset else { continue };
-            if stride == 1 {
-                kernels.mix_along(&self.mixed, x, line);
-                continue;
-            }
-            self.channel.resize((columns.len() + beyond).max(self.channel.len()), 0);
-            let picked = &mut self.channel[..columns.len()];
-            kernels.pick16(&self.mixed[..lanes], stride, offset / size, picked);
+        self.mixed.resize((rows.len() + x.stride()).max(self.mixed.len()), 0);
+        let mixed = &mut self.mixed[..rows.len()];
+        kernels.mix_rows(&rows, weights, mixed);
+        if source.pixel_stride == 1 {
+            return channels.for_each(|(line, _)| kernels.mix_along(&self.mixed, x, line));
+        }
+        self.channel.resize(room.max(self.channel.len()), 0);
+        for (line, offset) in channels {
+            kernels.pick16(mixed, source.pixel_stride, offset, &mut self.channel[..columns.len()]);
             kernels.mix_along(&self.channel, x, line);
         }
     }

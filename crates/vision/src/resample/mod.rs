@@ -3,22 +3,26 @@
 mod fixed;
 mod linear;
 mod pillow;
+mod same;
 mod stage;
 
 pub(crate) use fixed::Fixed;
 pub(crate) use linear::Linear;
 pub(crate) use pillow::Pillow;
+pub(crate) use same::Same;
 
-use crate::Filter;
-use crate::frame::Pixel;
+use crate::frame::{Pixel, Sample, Source};
 use crate::kernels::Kernels;
 use crate::taps::{Axis, Kernel};
+use crate::{ChromaSiting, Filter};
 
 /// Which way a frame is resized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// Y, U and V, or areas of RGB: in 16-bit fixed point.
     Fixed(Kernel),
+    /// 4:2:0 that is not resized.
+    Same,
     /// RGB as Pillow does it.
     Pillow(Kernel),
     /// RGB as OpenCV's `INTER_LINEAR` does it, or its `INTER_AREA` when it enlarges.
@@ -29,8 +33,18 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// How to resize along `axes` with `filter`.
-    pub(crate) fn of(filter: Filter, yuv: bool, axes: &[Axis; 2]) -> Self {
+    /// How to resize `sources`, which hold `yuv` or RGB, along `axes` with `filter`.
+    pub(crate) fn of(
+        filter: Filter,
+        yuv: bool,
+        sources: &[Source<'_>],
+        axes: &[Axis; 2],
+        transpose: bool,
+        siting: ChromaSiting,
+    ) -> Self {
+        if yuv && siting == ChromaSiting::Center && !transpose && is_whole_420(sources, axes) {
+            return Self::Same;
+        }
         let shrinks = axes.iter().all(Axis::shrinks);
         match (filter, yuv) {
             (Filter::Bilinear, false) => Self::Linear { area: false },
@@ -44,6 +58,24 @@ impl Way {
             (Filter::Area, true) => Self::Fixed(Kernel::AreaEnlarging),
         }
     }
+}
+
+/// Whether it is 4:2:0 in bytes, planar or with U and V interleaved, not resized or mirrored along its rows, and begins
+/// with a whole chroma sample.
+fn is_whole_420(sources: &[Source<'_>], axes: &[Axis; 2]) -> bool {
+    let whole = |axis: &Axis| u64::from(axis.source_len) == axis.scaled_len && axis.len == axis.source_len;
+    let [luma, chroma @ ..] = sources else { return false };
+    let planes = chroma.len();
+    axes.iter().all(whole)
+        && !axes[0].mirrored
+        && axes[0].origin.is_multiple_of(2)
+        && luma.pixel_stride == 1
+        && chroma.iter().all(|source| {
+            source.halved_x
+                && source.halved_y
+                && source.sample == Sample::U8
+                && planes * source.pixel_stride == 2
+        })
 }
 
 /// Takes the channels of a row of whole pixels apart.

@@ -54,6 +54,8 @@ pub(crate) struct Taps {
     /// What the weights lose of theirs, in the same order, where one table of 16 bits is not enough.
     low: Vec<i16>,
     stride: usize,
+    /// The weights in the order in which vectors take them: see [`Self::pack`].
+    packed: Vec<i16>,
     /// The source samples that any output reads. Tap positions count from its start.
     span: Range<usize>,
     /// The most taps of an output.
@@ -107,6 +109,33 @@ impl Taps {
             precision.quantise(row, &mut self.weights[at], low);
             *start -= first as u32;
         }
+    }
+
+    /// Puts the weights in the order in which vectors of `lanes` lanes take them. A block is `4 * lanes` outputs, of which
+    /// vector `v` holds `v`, `v + 4` and so on, eight taps in each lane; the four vectors of the first eight taps come
+    /// before those of the next. The last block ends with the last output, so that it may hold some of the one before.
+    pub(crate) fn pack(&mut self, lanes: usize) {
+        self.packed.clear();
+        let block = 4 * lanes;
+        if lanes == 0 || self.len() < block {
+            return;
+        }
+        for first in (0..self.len()).step_by(block) {
+            let first = first.min(self.len() - block);
+            for group in (0..self.stride).step_by(8) {
+                for vector in 0..4 {
+                    for lane in 0..lanes {
+                        let at = (first + vector + 4 * lane) * self.stride + group;
+                        self.packed.extend_from_slice(&self.weights[at..at + 8]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What [`Self::pack`] made.
+    pub(crate) fn packed(&self) -> &[i16] {
+        &self.packed
     }
 
     /// The source samples that any output reads.

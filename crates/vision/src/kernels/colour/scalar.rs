@@ -1,7 +1,7 @@
 //! The readable truth that every other implementation must equal.
 
-use super::{FixedYuvToRgb, MIDDLE};
-use crate::kernels::SAMPLE_BITS;
+use super::{CHROMA_BITS, FixedYuvToRgb, LUMA_BITS, MIDDLE};
+use crate::kernels::{SAMPLE_BITS, round_shift};
 
 /// Converts lines of Y, U and V samples to bytes of red, green and blue.
 pub(in crate::kernels) fn yuv_to_rgb(lines: [&[i16]; 3], by: &FixedYuvToRgb, out: [&mut [u8]; 3]) {
@@ -21,20 +21,71 @@ pub(super) fn yuv_to_rgb_from(
 }
 
 /// One pixel, from samples with [`SAMPLE_BITS`] fraction bits.
-pub(in crate::kernels) fn pixel(y: i16, u: i16, v: i16, by: &FixedYuvToRgb) -> [u8; 3] {
-    let luma = y.wrapping_add(product(y, by.luma)).wrapping_add(by.bias);
+fn pixel(y: i16, u: i16, v: i16, by: &FixedYuvToRgb) -> [u8; 3] {
+    let luma = times(y, by.luma, LUMA_BITS).wrapping_add(by.bias);
     let [u, v] = [u, v].map(|chroma| chroma.wrapping_sub(MIDDLE));
-    let times =
-        |chroma: i16, coefficient| chroma.wrapping_add(product(chroma.wrapping_add(chroma), coefficient));
+    let times = |chroma, coefficient| times(chroma, coefficient, CHROMA_BITS);
     let red = luma.saturating_add(times(v, by.v_to_red));
     let green = luma.saturating_add(times(u, by.u_to_green)).saturating_add(times(v, by.v_to_green));
     let blue = luma.saturating_add(times(u, by.u_to_blue));
     [red, green, blue].map(|value| (value >> SAMPLE_BITS).clamp(0, 255) as u8)
 }
 
-/// The product of 15 fraction bits, rounded.
-fn product(a: i16, b: i16) -> i16 {
-    ((i32::from(a) * i32::from(b) + (1 << 14)) >> 15) as i16
+/// The product, rounded half up.
+fn times(value: i16, coefficient: i16, bits: u32) -> i16 {
+    round_shift(i32::from(value) * i32::from(coefficient), bits) as i16
+}
+
+/// Converts a row of 4:2:0 at its own size: bytes of Y, and chroma that was mixed down the columns
+/// ([`chroma`](crate::kernels::chroma)), with one sample more on either side.
+pub(in crate::kernels) fn same_size(y: &[u8], chroma: [&[i16]; 2], by: &FixedYuvToRgb, out: [&mut [u8]; 3]) {
+    same_size_from(y, chroma, by, 0, out);
+}
+
+/// As [`same_size`], for the columns from `first` on.
+pub(super) fn same_size_from(
+    y: &[u8],
+    chroma: [&[i16]; 2],
+    by: &FixedYuvToRgb,
+    first: usize,
+    [red, green, blue]: [&mut [u8]; 3],
+) {
+    for at in first..red.len() {
+        [red[at], green[at], blue[at]] = same_size_pixel(y, chroma, by, at);
+    }
+}
+
+/// As [`same_size`], to pixels of four bytes: red and blue, the other way around if `blue_first`, and 255.
+pub(in crate::kernels) fn same_size_four(
+    y: &[u8],
+    chroma: [&[i16]; 2],
+    by: &FixedYuvToRgb,
+    blue_first: bool,
+    out: &mut [u8],
+) {
+    same_size_four_from(y, chroma, by, blue_first, 0, out);
+}
+
+/// As [`same_size_four`], for the columns from `first` on.
+pub(super) fn same_size_four_from(
+    y: &[u8],
+    chroma: [&[i16]; 2],
+    by: &FixedYuvToRgb,
+    blue_first: bool,
+    first: usize,
+    out: &mut [u8],
+) {
+    for (at, out) in out.as_chunks_mut().0.iter_mut().enumerate().skip(first) {
+        let [red, green, blue] = same_size_pixel(y, chroma, by, at);
+        *out = if blue_first { [blue, green, red, 255] } else { [red, green, blue, 255] };
+    }
+}
+
+fn same_size_pixel(y: &[u8], chroma: [&[i16]; 2], by: &FixedYuvToRgb, at: usize) -> [u8; 3] {
+    let near = at / 2 + 1;
+    let next = if at.is_multiple_of(2) { near - 1 } else { near + 1 };
+    let [u, v] = chroma.map(|line| ((3 * line[near] + line[next]) >> (8 - SAMPLE_BITS)) + MIDDLE);
+    pixel(i16::from(y[at]) << SAMPLE_BITS, u, v, by)
 }
 
 /// Rounds samples to bytes.

@@ -21,17 +21,43 @@ pub(super) fn mix_from(rows: &Rows<'_>, weights: &[i16], first: usize, out: &mut
     }
 }
 
-/// The weighted sum of each column of P010 samples: 16 bits, little endian, of which the upper 10 count.
-pub(in crate::kernels) fn mix_p010(rows: &Rows<'_>, weights: &[i16], sums: &mut [i32], out: &mut [i16]) {
+/// The weighted sum of each column of P010 samples: 16 bits, little endian, of which the upper 10 count. They lie every
+/// `step` bytes from `offset` on.
+pub(in crate::kernels) fn mix_p010(
+    rows: &Rows<'_>,
+    weights: &[i16],
+    step: usize,
+    offset: usize,
+    sums: &mut [i32],
+    out: &mut [i16],
+) {
     sums.fill(0);
     for (row, &weight) in (0..rows.count()).zip(weights) {
-        let (samples, _) = rows.get(row).as_chunks();
-        for (sum, &sample) in sums.iter_mut().zip(samples) {
-            *sum += i32::from(p010(sample)) * i32::from(weight);
+        let bytes = &rows.get(row)[offset..];
+        match step {
+            2 => add_p010::<2>(bytes, weight, sums),
+            4 => add_p010::<4>(bytes, weight, sums),
+            _ => {
+                for (sum, sample) in sums.iter_mut().zip(bytes.chunks(step)) {
+                    *sum += i32::from(p010([sample[0], sample[1]])) * i32::from(weight);
+                }
+            }
         }
     }
     // Two bits more than a byte has.
     for (out, sum) in out.iter_mut().zip(sums) {
         *out = saturate(round_shift(*sum, SHIFT + 2));
+    }
+}
+
+#[inline(always)]
+fn add_p010<const STEP: usize>(bytes: &[u8], weight: i16, sums: &mut [i32]) {
+    let (samples, rest) = bytes.as_chunks::<STEP>();
+    for (sum, sample) in sums.iter_mut().zip(samples) {
+        *sum += i32::from(p010([sample[0], sample[1]])) * i32::from(weight);
+    }
+    // The last sample is not followed by the rest of its step.
+    if let (Some(sum), [low, high, ..]) = (sums.get_mut(samples.len()), rest) {
+        *sum += i32::from(p010([*low, *high])) * i32::from(weight);
     }
 }

@@ -28,9 +28,23 @@ impl Wide for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn store_half(to: *mut u8, value: __m256i) {
+        _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(value))
+    }
+
+    #[inline(always)]
     unsafe fn store_lanes(to: *mut u8, a: __m256i, b: __m256i) {
         Self::store(to, _mm256_permute2x128_si256(a, b, 0x20));
         Self::store(to.add(32), _mm256_permute2x128_si256(a, b, 0x31));
+    }
+
+    #[inline(always)]
+    unsafe fn store_lanes4(to: *mut u8, values: [__m256i; 4]) {
+        let [a, b, c, d] = values;
+        Self::store(to, _mm256_permute2x128_si256(a, b, 0x20));
+        Self::store(to.add(32), _mm256_permute2x128_si256(c, d, 0x20));
+        Self::store(to.add(64), _mm256_permute2x128_si256(a, b, 0x31));
+        Self::store(to.add(96), _mm256_permute2x128_si256(c, d, 0x31));
     }
 
     #[inline(always)]
@@ -79,6 +93,11 @@ impl Wide for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn and(a: __m256i, b: __m256i) -> __m256i {
+        _mm256_and_si256(a, b)
+    }
+
+    #[inline(always)]
     unsafe fn add16(a: __m256i, b: __m256i) -> __m256i {
         _mm256_add_epi16(a, b)
     }
@@ -101,6 +120,11 @@ impl Wide for Avx2 {
     #[inline(always)]
     unsafe fn shl16<const BITS: i32>(a: __m256i) -> __m256i {
         _mm256_slli_epi16::<BITS>(a)
+    }
+
+    #[inline(always)]
+    unsafe fn shr16<const BITS: i32>(a: __m256i) -> __m256i {
+        _mm256_srli_epi16::<BITS>(a)
     }
 
     #[inline(always)]

@@ -30,11 +30,28 @@ impl Wide for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn store_half(to: *mut u8, value: __m512i) {
+        _mm256_storeu_si256(to.cast(), _mm512_castsi512_si256(value))
+    }
+
+    #[inline(always)]
     unsafe fn store_lanes(to: *mut u8, a: __m512i, b: __m512i) {
         let low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
         let high = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
         Self::store(to, _mm512_permutex2var_epi64(a, low, b));
         Self::store(to.add(64), _mm512_permutex2var_epi64(a, high, b));
+    }
+
+    #[inline(always)]
+    unsafe fn store_lanes4(to: *mut u8, values: [__m512i; 4]) {
+        let [a, b, c, d] = values;
+        let ab = [_mm512_shuffle_i32x4(a, b, 0b01_00_01_00), _mm512_shuffle_i32x4(a, b, 0b11_10_11_10)];
+        let cd = [_mm512_shuffle_i32x4(c, d, 0b01_00_01_00), _mm512_shuffle_i32x4(c, d, 0b11_10_11_10)];
+        for half in 0..2 {
+            let to = to.add(128 * half);
+            Self::store(to, _mm512_shuffle_i32x4(ab[half], cd[half], 0b10_00_10_00));
+            Self::store(to.add(64), _mm512_shuffle_i32x4(ab[half], cd[half], 0b11_01_11_01));
+        }
     }
 
     #[inline(always)]
@@ -83,6 +100,11 @@ impl Wide for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn and(a: __m512i, b: __m512i) -> __m512i {
+        _mm512_and_si512(a, b)
+    }
+
+    #[inline(always)]
     unsafe fn add16(a: __m512i, b: __m512i) -> __m512i {
         _mm512_add_epi16(a, b)
     }
@@ -105,6 +127,11 @@ impl Wide for Avx512 {
     #[inline(always)]
     unsafe fn shl16<const BITS: i32>(a: __m512i) -> __m512i {
         _mm512_sllv_epi16(a, _mm512_set1_epi16(BITS as i16))
+    }
+
+    #[inline(always)]
+    unsafe fn shr16<const BITS: i32>(a: __m512i) -> __m512i {
+        _mm512_srlv_epi16(a, _mm512_set1_epi16(BITS as i16))
     }
 
     #[inline(always)]

@@ -37,8 +37,12 @@ pub(super) trait Wide {
     unsafe fn store(to: *mut u8, value: Self::V);
     /// Each lane from a pointer of its own; those beyond the lanes are not used.
     unsafe fn load_lanes(from: [*const u8; 4]) -> Self::V;
+    /// The first half of the vector.
+    unsafe fn store_half(to: *mut u8, value: Self::V);
     /// Lane 0 of `a`, lane 0 of `b`, lane 1 of `a` and so on.
     unsafe fn store_lanes(to: *mut u8, a: Self::V, b: Self::V);
+    /// As [`Self::store_lanes`], of four.
+    unsafe fn store_lanes4(to: *mut u8, values: [Self::V; 4]);
     unsafe fn zero() -> Self::V;
     unsafe fn splat16(value: i16) -> Self::V;
     unsafe fn splat32(value: i32) -> Self::V;
@@ -52,6 +56,7 @@ pub(super) trait Wide {
     /// Bytes of `value` by index; zero for an index of 128.
     unsafe fn shuffle8(value: Self::V, table: Self::V) -> Self::V;
 
+    unsafe fn and(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn add16(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn sub16(a: Self::V, b: Self::V) -> Self::V;
     /// Saturating.
@@ -59,6 +64,8 @@ pub(super) trait Wide {
     /// `(a * b + 2^14) >> 15`.
     unsafe fn mulhrs16(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn shl16<const BITS: i32>(a: Self::V) -> Self::V;
+    /// Logical.
+    unsafe fn shr16<const BITS: i32>(a: Self::V) -> Self::V;
     unsafe fn sar16<const BITS: i32>(a: Self::V) -> Self::V;
     unsafe fn add32(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn shl32<const BITS: i32>(a: Self::V) -> Self::V;

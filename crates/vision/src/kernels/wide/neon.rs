@@ -27,9 +27,21 @@ impl Wide for Neon {
     }
 
     #[inline(always)]
+    unsafe fn store_half(to: *mut u8, value: uint8x16_t) {
+        vst1_u8(to, vget_low_u8(value))
+    }
+
+    #[inline(always)]
     unsafe fn store_lanes(to: *mut u8, a: uint8x16_t, b: uint8x16_t) {
         Self::store(to, a);
         Self::store(to.add(16), b);
+    }
+
+    #[inline(always)]
+    unsafe fn store_lanes4(to: *mut u8, values: [uint8x16_t; 4]) {
+        for (at, value) in values.into_iter().enumerate() {
+            Self::store(to.add(16 * at), value);
+        }
     }
 
     #[inline(always)]
@@ -78,6 +90,11 @@ impl Wide for Neon {
     }
 
     #[inline(always)]
+    unsafe fn and(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vandq_u8(a, b)
+    }
+
+    #[inline(always)]
     unsafe fn add16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
         vreinterpretq_u8_s16(vaddq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b)))
     }
@@ -100,6 +117,11 @@ impl Wide for Neon {
     #[inline(always)]
     unsafe fn shl16<const BITS: i32>(a: uint8x16_t) -> uint8x16_t {
         vreinterpretq_u8_s16(vshlq_n_s16::<BITS>(vreinterpretq_s16_u8(a)))
+    }
+
+    #[inline(always)]
+    unsafe fn shr16<const BITS: i32>(a: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_u16(vshrq_n_u16::<BITS>(vreinterpretq_u16_u8(a)))
     }
 
     #[inline(always)]

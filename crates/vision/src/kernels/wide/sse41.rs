@@ -27,9 +27,21 @@ impl Wide for Sse41 {
     }
 
     #[inline(always)]
+    unsafe fn store_half(to: *mut u8, value: __m128i) {
+        _mm_storel_epi64(to.cast(), value)
+    }
+
+    #[inline(always)]
     unsafe fn store_lanes(to: *mut u8, a: __m128i, b: __m128i) {
         Self::store(to, a);
         Self::store(to.add(16), b);
+    }
+
+    #[inline(always)]
+    unsafe fn store_lanes4(to: *mut u8, values: [__m128i; 4]) {
+        for (at, value) in values.into_iter().enumerate() {
+            Self::store(to.add(16 * at), value);
+        }
     }
 
     #[inline(always)]
@@ -78,6 +90,11 @@ impl Wide for Sse41 {
     }
 
     #[inline(always)]
+    unsafe fn and(a: __m128i, b: __m128i) -> __m128i {
+        _mm_and_si128(a, b)
+    }
+
+    #[inline(always)]
     unsafe fn add16(a: __m128i, b: __m128i) -> __m128i {
         _mm_add_epi16(a, b)
     }
@@ -100,6 +117,11 @@ impl Wide for Sse41 {
     #[inline(always)]
     unsafe fn shl16<const BITS: i32>(a: __m128i) -> __m128i {
         _mm_slli_epi16::<BITS>(a)
+    }
+
+    #[inline(always)]
+    unsafe fn shr16<const BITS: i32>(a: __m128i) -> __m128i {
+        _mm_srli_epi16::<BITS>(a)
     }
 
     #[inline(always)]

@@ -1,0 +1,29 @@
+//! The readable truth that every other implementation must equal.
+
+use super::{MIDDLE, SHIFT};
+
+/// Mixes one channel.
+#[inline(always)]
+pub(in crate::kernels) fn mix(near: &[u8], far: &[u8], out: &mut [i16]) {
+    for ((out, &near), &far) in out.iter_mut().zip(near).zip(far) {
+        *out = mixed(near, far);
+    }
+}
+
+/// Mixes two channels that lie interleaved.
+pub(in crate::kernels) fn mix_pairs(near: &[u8], far: &[u8], out: [&mut [i16]; 2]) {
+    mix_pairs_from(near, far, 0, out);
+}
+
+/// As [`mix_pairs`], for the columns from `from` on.
+pub(super) fn mix_pairs_from(near: &[u8], far: &[u8], from: usize, [first, second]: [&mut [i16]; 2]) {
+    let pairs = near.as_chunks::<2>().0.iter().zip(far.as_chunks::<2>().0);
+    for ((first, second), (near, far)) in first.iter_mut().zip(second).zip(pairs).skip(from) {
+        *first = mixed(near[0], far[0]);
+        *second = mixed(near[1], far[1]);
+    }
+}
+
+fn mixed(near: u8, far: u8) -> i16 {
+    (3 * i16::from(near) + i16::from(far) - MIDDLE) << SHIFT
+}
