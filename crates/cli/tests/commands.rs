@@ -137,7 +137,7 @@ fn raw_frames_of_every_format_give_the_same_label() {
 fn a_grey_frame_has_the_label_of_a_grey_photo() {
     let folder = Folder::new();
     let (tiny, photo) = (tiny(), folder.png("grey.png", [240, 240, 240]));
-    let frame = folder.write("frame.gray8", &[240; SIDE * SIDE]);
+    let frame = folder.write("frame.gray8", [240; SIDE * SIDE]);
     let photo = json(&["run", &tiny, &photo, "--json"]);
     let frame = json(&["run", &tiny, &frame, "--format", "gray8", "--size", "48x48", "--json"]);
     assert_eq!(best(&frame, 0), best(&photo, 0));

@@ -248,3 +248,64 @@ impl From<ChromaSiting> for vision::ChromaSiting {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata() -> FrameMetadata {
+        FrameMetadata {
+            width: 6,
+            height: 4,
+            crop: Some(Rect { x: 1, y: 2, width: 3, height: 2 }),
+            rotation: Rotation::R270,
+            mirror: true,
+            matrix: YuvMatrix::Bt2020,
+            range: YuvRange::Full,
+            chroma_siting: ChromaSiting::Left,
+            timestamp_ns: 7,
+        }
+    }
+
+    #[test]
+    fn everything_that_is_said_of_a_frame_reaches_it() {
+        let planes = [vision::Plane::EMPTY; 3];
+        let frame = frame(&metadata(), YuvFormat::P010.into(), planes).unwrap();
+        assert_eq!((frame.format, frame.width, frame.height), (vision::PixelFormat::P010, 6, 4));
+        assert_eq!(frame.crop, Some(vision::Rect { x: 1, y: 2, width: 3, height: 2 }));
+        assert_eq!((frame.rotation, frame.mirror), (vision::Rotation::R270, true));
+        assert_eq!((frame.matrix, frame.range), (vision::Matrix::Bt2020, vision::Range::Full));
+        assert_eq!((frame.chroma_siting, frame.timestamp_ns), (vision::ChromaSiting::Left, 7));
+    }
+
+    #[test]
+    fn every_format_is_that_of_its_name() {
+        use vision::PixelFormat;
+        let formats = [
+            (PackedFormat::Yuyv, PixelFormat::Yuyv),
+            (PackedFormat::Bgra, PixelFormat::Bgra),
+            (PackedFormat::Rgba, PixelFormat::Rgba),
+            (PackedFormat::Argb, PixelFormat::Argb),
+            (PackedFormat::Rgb, PixelFormat::Rgb),
+            (PackedFormat::Bgr, PixelFormat::Bgr),
+            (PackedFormat::Gray8, PixelFormat::Gray8),
+            (PackedFormat::Rgb565, PixelFormat::Rgb565),
+        ];
+        for (packed, expected) in formats {
+            assert_eq!(PixelFormat::from(packed), expected);
+        }
+        assert_eq!(PixelFormat::from(YuvFormat::Yuv420), PixelFormat::Yuv420);
+    }
+
+    #[test]
+    fn negative_sizes_and_strides_are_refused() {
+        let frame = frame(
+            &FrameMetadata { width: -1, ..metadata() },
+            YuvFormat::P010.into(),
+            [vision::Plane::EMPTY; 3],
+        );
+        assert!(matches!(frame, Err(NearsideError::InvalidInput { .. })));
+        let layout = PlaneLayout { row_stride: 4, pixel_stride: -2 };
+        assert!(matches!(plane("Y", &[], layout), Err(NearsideError::InvalidInput { .. })));
+    }
+}

@@ -6,7 +6,7 @@ use common::picture::{Picture, bits, p010_bytes, viewed};
 use common::{difference, raw_spec, rect, run, unchecked};
 use nearside_vision::{
     BufferLayout, ChromaSiting, Error, Filter, Fit, Frame, FrameBuffer, ImageSpec, Matrix, PixelFormat,
-    Plane, Range, Rotation,
+    Plane, Preprocessor, Range, Rotation,
 };
 
 const MATRICES: [Matrix; 3] = [Matrix::Bt601, Matrix::Bt709, Matrix::Bt2020];
@@ -401,4 +401,26 @@ fn planes_that_a_packed_format_does_not_have_are_not_looked_at() {
     for frame in [frame, copy.frame()] {
         assert!(difference(&run(same_size(1, 1), &frame), &[10.0, 20.0, 30.0]).0 < 0.01);
     }
+}
+
+#[test]
+fn a_preprocessor_follows_the_siting_matrix_and_format_of_each_frame() {
+    let (eight, ten) = (Picture::noise(14, 10, 8), Picture::noise(14, 10, 10));
+    let (nv12, p010) = (eight.pack(BufferLayout::Nv12), ten.pack(BufferLayout::P010));
+    let nv12 = tight(BufferLayout::Nv12, &nv12, 14, 10);
+    let frames = [
+        nv12,
+        Frame { chroma_siting: ChromaSiting::Left, ..nv12 },
+        Frame { matrix: Matrix::Bt2020, ..nv12 },
+        Frame { range: Range::Full, ..tight(BufferLayout::P010, &p010, 14, 10) },
+        nv12,
+    ];
+    let spec = raw_spec(9, 7, Fit::Stretch, Filter::BilinearAntialias);
+    let mut preprocessor = Preprocessor::new(spec).unwrap();
+    let mut out = vec![0.0; preprocessor.output_len()];
+    for frame in &frames {
+        preprocessor.run(frame, &mut out).unwrap();
+        assert_eq!(out, run(spec, frame));
+    }
+    assert_ne!(run(spec, &frames[0]), run(spec, &frames[1]));
 }

@@ -196,7 +196,7 @@ fn a_last_chroma_sample_that_is_missing_or_cut_takes_the_value_of_its_neighbour(
         for (width, height) in [(640, 480), (7, 5), (2, 6)] {
             let picture = kind.picture(width, height);
             let y = luma(kind, &picture);
-            let row_stride = 2 * unit * picture.chroma_columns();
+            let row_stride = 2 * unit * picture.chroma_columns() + 6;
             for v_first in [false, true] {
                 // To the left, or above in a single column.
                 let mut repeated = picture.clone();

@@ -52,11 +52,12 @@ struct CameraTests {
     _ = try await classified(by: camera)
   }
 
-  @Test func matrixAndSitingReachThePixels() async throws {
+  @Test func everyMatrixAndSitingIsTaken() async throws {
     let camera = try await tinyCamera()
     for matrix in [YuvMatrix.bt601, .bt709, .bt2020] {
       for siting in [ChromaSiting.center, .left] {
-        try camera.offer(red.i420(attributes: FrameAttributes(matrix: matrix, chromaSiting: siting)))
+        let attributes = FrameAttributes(matrix: matrix, chromaSiting: siting)
+        try camera.offer(red.i420(attributes: attributes))
         #expect(try await label(of: camera) == "red")
       }
     }

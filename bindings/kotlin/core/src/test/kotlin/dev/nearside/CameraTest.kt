@@ -102,19 +102,20 @@ class CameraTest {
             assertIs<CameraResult.Classified>(camera.next())
             val error =
                 assertFailsWith<NearsideException.InvalidInput> {
-                    camera.offer(PackedFrame(PackedFormat.RGB565, 40, 30, Plane(bytes, rowStride = 40, pixelStride = 2)))
+                    camera.offer(PackedFrame(PackedFormat.RGB565, 40, 30, Plane(bytes, 40, pixelStride = 2)))
                 }
             assertContains(error.hint, "in bytes")
         }
 
     @Test
-    fun `matrix, range and siting reach the pixels`() =
+    fun `every matrix and siting is taken`() =
         withCamera { camera ->
             val frame = red.i420()
             for (matrix in YuvMatrix.entries) {
                 for (siting in ChromaSiting.entries) {
+                    val (width, height) = frame.width to frame.height
                     camera.offer(
-                        YuvFrame(frame.width, frame.height, frame.y, frame.u, frame.v, matrix = matrix, chromaSiting = siting),
+                        YuvFrame(width, height, frame.y, frame.u, frame.v, matrix = matrix, chromaSiting = siting),
                     )
                     assertEquals("red", camera.label())
                 }
