@@ -76,7 +76,8 @@ pub enum PackedFormat {
     Bgr,
     /// One grey byte a pixel, 0 black and 255 white.
     Gray8,
-    /// 16 bits a pixel, little endian: red in the high 5, green in the middle 6, blue in the low 5. Android's `RGB_565`.
+    /// 16 bits a pixel, little endian: red in the high 5, green in the middle 6, blue in the low 5. Android's
+    /// `RGB_565`.
     Rgb565,
 }
 

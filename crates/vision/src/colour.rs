@@ -2,12 +2,13 @@
 
 /// The YUV to RGB matrix, by the ITU-R recommendation that defines it.
 ///
-/// It is the only thing that is taken from the recommendation: primaries and transfer function stay as they are, so that
-/// HDR (PQ, HLG) is not tone-mapped.
+/// It is the only thing that is taken from the recommendation: primaries and transfer function stay as they are, so
+/// that HDR (PQ, HLG) is not tone-mapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Matrix {
-    /// BT.601 (section 2.5.1): JPEG, most Android cameras, standard-definition video. Android's `STANDARD_BT601_625` and
-    /// `_525`, `MediaFormat.COLOR_STANDARD_BT601_PAL` and `_NTSC`, Apple's `kCVImageBufferYCbCrMatrix_ITU_R_601_4`.
+    /// BT.601 (section 2.5.1): JPEG, most Android cameras, standard-definition video. Android's `STANDARD_BT601_625`
+    /// and `_525`, `MediaFormat.COLOR_STANDARD_BT601_PAL` and `_NTSC`, Apple's
+    /// `kCVImageBufferYCbCrMatrix_ITU_R_601_4`.
     #[default]
     Bt601,
     /// BT.709 (section 3.2): high-definition video, most iOS video. `MediaFormat.COLOR_STANDARD_BT709`,
@@ -43,8 +44,8 @@ pub enum ChromaSiting {
     Left,
 }
 
-/// Coefficients for `luma = luma_scale * Y + luma_bias` and the chroma sums, all on 0..=255, for Y, U and V on the scale
-/// of 8 bits: of 10 bits, a quarter of the code value.
+/// Coefficients for `luma = luma_scale * Y + luma_bias` and the chroma sums, all on 0..=255, for Y, U and V on the
+/// scale of 8 bits: of 10 bits, a quarter of the code value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct YuvToRgb {
     pub(crate) luma_scale: f64,
@@ -116,8 +117,8 @@ mod tests {
         }
     }
 
-    /// Encoding by the definition (`Y = Kr R + Kg G + Kb B`, `Cb = (B - Y) / 2 (1 - Kb)`, `Cr` alike) and decoding gives
-    /// every primary back.
+    /// Encoding by the definition (`Y = Kr R + Kg G + Kb B`, `Cb = (B - Y) / 2 (1 - Kb)`, `Cr` alike) and decoding
+    /// gives every primary back.
     #[test]
     fn primaries_survive_encoding_by_the_recommendation() {
         for (matrix, kr, kb) in

@@ -323,7 +323,8 @@ fn sixteen_bit_formats_say_that_strides_are_in_bytes() {
 
     let plane = |pixel_stride| Plane { bytes: &bytes, row_stride: 64, pixel_stride };
     for (format, pixel_stride, expected) in [
-        (PixelFormat::P010, 1, "at least 2"),
+        (PixelFormat::P010, 1, "2 or a multiple of it, in bytes"),
+        (PixelFormat::P010, 3, "2 or a multiple of it, in bytes"),
         (PixelFormat::Rgb565, 1, "at least 2"),
         (PixelFormat::Gray8, 0, "at least 1"),
         (PixelFormat::Bgr, 2, "at least 3"),

@@ -248,13 +248,15 @@ fn every_plane_may_have_strides_of_its_own() {
         for (width, height) in [(19, 13), (20, 14), (1, 7), (33, 2)] {
             let picture = kind.picture(width, height);
             let columns = picture.chroma_columns();
-            // Pixel strides of Y, U and V in bytes, and padding. Odd ones put the samples of P010 at odd addresses.
+            // Pixel strides of Y, U and V in samples, and padding in bytes: odd ones put samples of P010 at odd
+            // addresses.
             for (pixel_strides, padding) in [
-                ([unit, unit, unit], [0, 0, 0]),
-                ([2 * unit, 4 * unit, 2 * unit], [0, 7, 12]),
-                ([unit + 1, 3 * unit, 5 * unit], [1, 1, 3]),
-                ([unit, 2 * unit, 2 * unit], [3, 64, 1]),
+                ([1, 1, 1], [0, 0, 0]),
+                ([2, 4, 2], [0, 7, 12]),
+                ([2, 3, 5], [1, 1, 3]),
+                ([1, 2, 2], [3, 64, 1]),
             ] {
+                let pixel_strides = pixel_strides.map(|samples: usize| samples * unit);
                 let counts = [width, columns, columns];
                 let strides = [0, 1, 2].map(|at| counts[at] * pixel_strides[at] + padding[at]);
                 let planes = [0, 1, 2]
@@ -405,25 +407,26 @@ fn yv12_as_android_pads_it_is_given_by_its_planes() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(common::cases(300))]
 
     #[test]
     fn strides_orders_and_gaps_do_not_change_the_pixels(
         ten_bits: bool, width in 1_usize..40, height in 1_usize..40,
-        wider in [0_usize..3, 0..5, 0..5], padding in [0_usize..20, 0..20, 0..20],
+        samples in [1_usize..4, 1..6, 1..6], padding in [0_usize..20, 0..20, 0..20],
         order in Just([0, 1, 2]).prop_shuffle(), gap in 0_usize..9,
     ) {
         let kind = if ten_bits { Kind::P010 } else { Kind::Yuv420 };
         let picture = kind.picture(width, height);
         let columns = [width, picture.chroma_columns(), picture.chroma_columns()];
-        let pixel_strides = wider.map(|wider| kind.unit() + wider);
+        let pixel_strides = samples.map(|samples| samples * kind.unit());
         let strides = [0, 1, 2].map(|at| columns[at] * pixel_strides[at] + padding[at]);
         let mut allocation = Vec::new();
         let mut places = [const { 0..0 }; 3];
         for plane in order {
             allocation.resize(allocation.len() + gap, 0x18);
             let start = allocation.len();
-            allocation.extend(kind.spread(&picture.planes[plane], columns[plane], strides[plane], pixel_strides[plane]));
+            let (columns, stride) = (columns[plane], strides[plane]);
+            allocation.extend(kind.spread(&picture.planes[plane], columns, stride, pixel_strides[plane]));
             places[plane] = start..allocation.len();
         }
         let views = [0, 1, 2].map(|at| (&allocation[places[at].clone()], strides[at], pixel_strides[at]));
@@ -443,7 +446,8 @@ proptest! {
         allocation.extend(luma(kind, &picture));
         let start = allocation.len();
         allocation.extend(kind.interleaved(&picture, v_first, row_stride));
-        let views = [start..allocation.len() - unit, start + unit..allocation.len()].map(|place| (&allocation[place], row_stride, 2 * unit));
+        let places = [start..allocation.len() - unit, start + unit..allocation.len()];
+        let views = places.map(|place| (&allocation[place], row_stride, 2 * unit));
         let [u, v] = if v_first { [views[1], views[0]] } else { views };
         let frame = kind.frame(&picture, [(&allocation[odd_start..start], width * unit, unit), u, v]);
         assert_shows(kind, &picture, &frame);

@@ -195,8 +195,9 @@ impl<'a> Frame<'a> {
     /// Checks that sizes, strides, planes and crop agree, so that no sample lies outside its plane.
     ///
     /// What real devices give is accepted: a last row that ends with its last sample instead of its stride, and an
-    /// interleaved chroma plane (pixel stride of two samples or more) whose very last sample is missing, or of P010 one
-    /// byte of it, which then takes the value of its neighbour. P010 and RGB565 may lie at odd addresses and strides.
+    /// interleaved chroma plane (pixel stride of two samples or more) whose very last sample is missing, or of P010
+    /// one byte of it, which then takes the value of its neighbour. P010 and RGB565 may lie at odd addresses, with
+    /// odd row strides.
     ///
     /// # Errors
     /// [`Error::EmptyFrame`], [`Error::WrongPixelStride`], [`Error::RowStrideTooSmall`], [`Error::PlaneTooShort`] and

@@ -4,19 +4,20 @@ use super::Sample;
 
 /// How the samples of a frame lie in its planes.
 ///
-/// Packed formats are named by the order of their bytes in memory, not in a word: Android's `Bitmap.Config.ARGB_8888` is
-/// [`PixelFormat::Rgba`], libyuv's `ARGB` is [`PixelFormat::Bgra`].
+/// Packed formats are named by the order of their bytes in memory, not in a word: Android's `Bitmap.Config.ARGB_8888`
+/// is [`PixelFormat::Rgba`], libyuv's `ARGB` is [`PixelFormat::Bgra`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PixelFormat {
-    /// YUV 4:2:0 in three planes Y, U, V of 8 bits with any row and pixel strides. U and V have half the width and height
-    /// of Y, rounded up, and may interleave in one allocation.
+    /// YUV 4:2:0 in three planes Y, U, V of 8 bits with any row and pixel strides. U and V have half the width and
+    /// height of Y, rounded up, and may interleave in one allocation.
     ///
     /// Android: `ImageFormat.YUV_420_888`, `NV21`, `YV12`. Apple: `kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange`
     /// (`420v`), `…FullRange` (`420f`), `kCVPixelFormatType_420YpCbCr8Planar`. OpenCV: `COLOR_YUV2RGB_NV12`, `_NV21`,
     /// `_I420`, `_YV12`.
     Yuv420,
-    /// As [`PixelFormat::Yuv420`] with 16 bits a sample, little endian at any alignment: the value is in the high 10 bits,
-    /// the low 6 are ignored. Strides are in bytes: the pixel stride of Y is 2, that of interleaved U and V is 4.
+    /// As [`PixelFormat::Yuv420`] with 16 bits a sample, little endian at any alignment: the value is in the high 10
+    /// bits, the low 6 are ignored. Strides are in bytes: the pixel stride of Y is 2, that of interleaved U and V is
+    /// 4.
     ///
     /// Android: `ImageFormat.YCBCR_P010`. Apple: `kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange` (`x420`),
     /// `…FullRange` (`xf20`). FFmpeg: `p010le`. The transfer function stays as it is: HLG and PQ are not tone-mapped.
@@ -50,9 +51,11 @@ pub enum PixelFormat {
     ///
     /// Android: `ImageFormat.Y8`. Apple: `kCVPixelFormatType_OneComponent8`. OpenCV: `CV_8UC1`.
     Gray8,
-    /// 16 bits a pixel, little endian at any alignment: red in the high 5 bits, green in the middle 6, blue in the low 5.
+    /// 16 bits a pixel, little endian at any alignment: red in the high 5 bits, green in the middle 6, blue in the
+    /// low 5.
     ///
-    /// Android: `PixelFormat.RGB_565`, `Bitmap.Config.RGB_565`. Apple: `kCVPixelFormatType_16LE565`. FFmpeg: `rgb565le`.
+    /// Android: `PixelFormat.RGB_565`, `Bitmap.Config.RGB_565`. Apple: `kCVPixelFormatType_16LE565`. FFmpeg:
+    /// `rgb565le`.
     Rgb565,
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct PlaneShape {
     halved: bool,
     /// Bytes of one sample: those that are read, not the distance to the next.
     sample_bytes: usize,
+    /// What the pixel stride is a multiple of: samples of 16 bits interleave with others of their kind.
+    stride_unit: usize,
     /// The pixel stride that the format fixes, where it does.
     fixed_pixel_stride: Option<usize>,
     expected_pixel_stride: &'static str,
@@ -38,11 +40,18 @@ impl PlaneShape {
     }
 
     const fn p010(name: &'static str, halved: bool) -> Self {
-        Self { halved, ..Self::packed(name, 2, "at least 2") }
+        Self { halved, stride_unit: 2, ..Self::packed(name, 2, "2 or a multiple of it, in bytes") }
     }
 
     const fn packed(name: &'static str, sample_bytes: usize, expected_pixel_stride: &'static str) -> Self {
-        Self { name, halved: false, sample_bytes, fixed_pixel_stride: None, expected_pixel_stride }
+        Self {
+            name,
+            halved: false,
+            sample_bytes,
+            stride_unit: 1,
+            fixed_pixel_stride: None,
+            expected_pixel_stride,
+        }
     }
 
     pub(crate) fn of(format: PixelFormat) -> &'static [Self] {
@@ -106,7 +115,7 @@ impl PlaneShape {
         let (columns, rows) = self.size(width, height);
         let fits = match self.fixed_pixel_stride {
             Some(fixed) => pixel_stride == fixed,
-            None => pixel_stride >= self.sample_bytes,
+            None => pixel_stride >= self.sample_bytes && pixel_stride.is_multiple_of(self.stride_unit),
         };
         if !fits {
             let expected = self.expected_pixel_stride;

@@ -117,7 +117,8 @@ impl Picture {
         packed.chunks(size).flat_map(unpack).map(f64::from).collect()
     }
 
-    /// Upsamples U and V bilinearly, converts by the recommendation and clamps. YUYV has chroma of its own in every row.
+    /// Upsamples U and V bilinearly, converts by the recommendation and clamps. YUYV has chroma of its own in every
+    /// row.
     fn rgb(&self, (matrix, range, siting): Colour, chroma_in_every_row: bool) -> Vec<f64> {
         let (kr, kb) = match matrix {
             Matrix::Bt601 => (0.299, 0.114),
