@@ -131,8 +131,7 @@ impl Contender for ToRgba {
         let Self { width, height, .. } = *self;
         at_least("frame", frame, width * height + 2 * width.div_ceil(2) * height.div_ceil(2))?;
         at_least("output", out, self.output_bytes())?;
-        let status =
-            if self.interpolate { self.interpolated(frame, out) } else { self.nearest(frame, out) }?;
+        let status = if self.interpolate { self.interpolated(frame, out) } else { self.nearest(frame, out) }?;
         if status == 0 { Ok(()) } else { Err(Error::Refused(format!("libyuv says {status}"))) }
     }
 }

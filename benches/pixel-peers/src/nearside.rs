@@ -1,7 +1,8 @@
 //! nearside-vision itself.
 
 use nearside_vision::{
-    BufferLayout, Filter, Fit, Frame, ImageSpec, Layout, Matrix, Photo, Preprocessor, Range, Rect, Rotation,
+    BufferLayout, Channels, ChromaSiting, Element, Filter, Fit, Frame, ImageSpec, InstructionSet, Layout,
+    Matrix, Photo, Preprocessor, Quantization, Range, Rect, Rotation,
 };
 
 use crate::task::{Contender, Error, FrameJson, Result, SpecJson, elements};
@@ -23,6 +24,7 @@ pub(crate) struct OfFrame {
     rotation: Rotation,
     matrix: Matrix,
     range: Range,
+    chroma_siting: ChromaSiting,
     tensor: Tensor,
 }
 
@@ -33,6 +35,7 @@ impl OfFrame {
         let matrix = match json.matrix.as_str() {
             "bt601" => Matrix::Bt601,
             "bt709" => Matrix::Bt709,
+            "bt2020" => Matrix::Bt2020,
             other => return unsupported("matrix", other),
         };
         let range = match json.range.as_str() {
@@ -40,10 +43,12 @@ impl OfFrame {
             "full" => Range::Full,
             other => return unsupported("range", other),
         };
-        if json.siting != "center" {
-            return unsupported("siting", &json.siting);
-        }
-        Ok(Self { layout, rotation, matrix, range, tensor: Tensor::new(spec)?, json })
+        let chroma_siting = match json.siting.as_str() {
+            "center" => ChromaSiting::Center,
+            "left" => ChromaSiting::Left,
+            other => return unsupported("siting", other),
+        };
+        Ok(Self { layout, rotation, matrix, range, chroma_siting, tensor: Tensor::new(spec)?, json })
     }
 }
 
@@ -56,8 +61,8 @@ impl Contender for OfFrame {
         let FrameJson { width, height, row_stride, crop, mirror, .. } = self.json;
         let frame = self.layout.frame(frame, width, height, row_stride, None).map_err(refused)?;
         let crop = crop.map(|[x, y, width, height]| Rect { x, y, width, height });
-        let (rotation, matrix, range) = (self.rotation, self.matrix, self.range);
-        self.tensor.fill(&Frame { crop, rotation, mirror, matrix, range, ..frame }, out)
+        let Self { rotation, matrix, range, chroma_siting, .. } = *self;
+        self.tensor.fill(&Frame { crop, rotation, mirror, matrix, range, chroma_siting, ..frame }, out)
     }
 }
 
@@ -90,12 +95,6 @@ struct Tensor {
 
 impl Tensor {
     fn new(json: &SpecJson) -> Result<Self> {
-        if json.channels != "rgb" {
-            return unsupported("order of channels", &json.channels);
-        }
-        if json.element != "f32" {
-            return unsupported("element", &json.element);
-        }
         let fit = match json.fit.as_str() {
             "stretch" => Fit::Stretch,
             "letterbox" => Fit::Letterbox { pad: json.pad },
@@ -105,6 +104,8 @@ impl Tensor {
         let filter = match json.filter.as_str() {
             "bilinear" => Filter::Bilinear,
             "antialias" => Filter::BilinearAntialias,
+            "bicubic" => Filter::BicubicAntialias,
+            "area" => Filter::Area,
             other => return unsupported("filter", other),
         };
         let layout = match json.layout.as_str() {
@@ -112,17 +113,49 @@ impl Tensor {
             "nhwc" => Layout::Nhwc,
             other => return unsupported("layout", other),
         };
+        let channels = match json.channels.as_str() {
+            "rgb" => Channels::Rgb,
+            "bgr" => Channels::Bgr,
+            "rgba" => Channels::Rgba,
+            "bgra" => Channels::Bgra,
+            other => return unsupported("order of channels", other),
+        };
+        let element = match json.element.as_str() {
+            "f32" => Element::F32,
+            "u8" => Element::U8(Quantization::PIXELS_U8),
+            other => return unsupported("element", other),
+        };
         let SpecJson { width, height, mean, std, .. } = *json;
-        let spec = ImageSpec { width, height, fit, filter, mean, std, layout };
-        Ok(Self { preprocessor: Preprocessor::new(spec).map_err(refused)? })
+        let spec = ImageSpec { width, height, fit, filter, mean, std, layout, channels, element };
+        let mut preprocessor = Preprocessor::new(spec).map_err(refused)?;
+        if let Some(name) = &json.instructions {
+            preprocessor.set_instruction_set(instruction_set(name)?);
+        }
+        Ok(Self { preprocessor })
     }
 
     fn bytes(&self) -> usize {
-        self.preprocessor.output_len() * size_of::<f32>()
+        self.preprocessor.output_len() * self.element_bytes()
+    }
+
+    fn element_bytes(&self) -> usize {
+        if self.preprocessor.spec().element == Element::F32 { size_of::<f32>() } else { 1 }
     }
 
     fn fill(&mut self, frame: &Frame<'_>, out: &mut [u8]) -> Result<()> {
-        let out = elements::<f32>(out, self.preprocessor.output_len())?;
-        self.preprocessor.run(frame, out).map_err(refused)
+        let len = self.preprocessor.output_len();
+        if self.element_bytes() == 1 {
+            return self.preprocessor.run(frame, elements::<u8>(out, len)?).map_err(refused);
+        }
+        self.preprocessor.run(frame, elements::<f32>(out, len)?).map_err(refused)
+    }
+}
+
+/// The vector instructions of a name, if this processor has them.
+fn instruction_set(name: &str) -> Result<InstructionSet> {
+    let named = |set: &InstructionSet| format!("{set:?}").to_lowercase() == name && set.is_available();
+    match InstructionSet::ALL.into_iter().find(named) {
+        Some(set) => Ok(set),
+        None => unsupported("such instructions here", name),
     }
 }

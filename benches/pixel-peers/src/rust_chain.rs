@@ -161,13 +161,7 @@ fn resize(
 }
 
 /// Bytes of pixels to planes of floats. A shape that the compiler turns into SIMD.
-fn normalise<const N: usize>(
-    pixels: &[u8],
-    out: &mut [f32],
-    plane: usize,
-    scale: [f32; 3],
-    bias: [f32; 3],
-) {
+fn normalise<const N: usize>(pixels: &[u8], out: &mut [f32], plane: usize, scale: [f32; 3], bias: [f32; 3]) {
     let (pixels, _) = pixels.as_chunks::<N>();
     let (red, rest) = out.split_at_mut(plane);
     let (green, blue) = rest.split_at_mut(plane);

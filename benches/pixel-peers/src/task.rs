@@ -185,9 +185,12 @@ pub struct SpecJson {
     /// `rgb`, `bgr`, `rgba` or `bgra`.
     #[serde(default = "rgb")]
     pub channels: String,
-    /// `f32`, `f16` or `u8`.
+    /// `f32` or `u8`.
     #[serde(default = "f32_name")]
     pub element: String,
+    /// `scalar`, `sse41`, ... instead of the best that the processor has.
+    #[serde(default)]
+    pub instructions: Option<String>,
 }
 
 fn stretch() -> String {
