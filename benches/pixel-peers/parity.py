@@ -30,6 +30,8 @@ FILTERS = ("bilinear", "antialias", "bicubic", "area")
 # Largest difference, and mean of a case.
 RGB_LIMITS = (1.0, 0.1)
 YUV_LIMITS = (3.0, 0.5)
+# A mean over less says nothing: the rounding of three values can all go one way.
+FEWEST_VALUES = 1000
 # Exact pictures, clamped before and after the resizing, differ by more than any useful limit on the
 # largest difference: `Tally.inherent` says by how much.
 YUV_LIMITS_CLAMPED_FIRST = (float("inf"), 0.5)
@@ -60,10 +62,10 @@ class Tally:
         self.total += float(differences.sum())
         mean, most = float(differences.mean()), float(differences.max())
         # A NaN must not pass for a small difference.
-        if not (most <= self.max and mean <= self.worst_mean) or not self.worst:
-            self.worst = f"{name}: max {most:.2f}, mean {mean:.4f}"
-        self.max = most if not most <= self.max else self.max
-        self.worst_mean = mean if not mean <= self.worst_mean else self.worst_mean
+        if not most <= self.max or not self.worst:
+            self.max, self.worst = most, f"{name}: max {most:.2f}, mean {mean:.4f}"
+        if not mean <= self.worst_mean and (differences.size >= FEWEST_VALUES or np.isnan(mean)):
+            self.worst_mean = mean
 
     def met(self) -> bool | None:
         """Say whether it is within its limits."""
