@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: files of any bytes, made from the fixtures, are read or refused.
+//! `cargo xtask fuzz`: files of any bytes, made from the fixtures, and frames of any shape are read or refused.
 
 use crate::progress;
 use crate::setup::host::{quiet, which};
@@ -8,8 +8,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A target, and how the names of the files end that it starts from.
-const TARGETS: [(&str, &str); 3] = [("pte", ".pte"), ("ptd", ".ptd"), ("manifest", "manifest.json")];
+/// A target, and the files that it starts from: the folder, and how their names end.
+struct Target {
+    name: &'static str,
+    seeds: Option<(&'static str, &'static str)>,
+}
+
+const TARGETS: [Target; 5] = [
+    Target { name: "pte", seeds: Some(("models", ".pte")) },
+    Target { name: "ptd", seeds: Some(("models", ".ptd")) },
+    Target { name: "manifest", seeds: Some(("models", "manifest.json")) },
+    // Made of its own choices, of which files hold none.
+    Target { name: "frame", seeds: None },
+    Target { name: "photo", seeds: Some(("crates/vision/tests/reference/photos", "")) },
+];
 
 /// Larger files would slow the fuzzer down and hold no other structure.
 const MAX_SEED_BYTES: u64 = 1 << 15;
@@ -19,15 +31,17 @@ const LIMITS: [&str; 3] = ["-timeout=5", "-malloc_limit_mb=256", "-rss_limit_mb=
 
 /// The names of the targets.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    TARGETS.into_iter().map(|(name, _)| name)
+    TARGETS.into_iter().map(|target| target.name)
 }
 
 /// Runs the target called `only`, else all, for `seconds` each.
 pub(crate) fn run(ctx: &Context, only: Option<&str>, seconds: u64) -> Result<()> {
     require_fuzzer()?;
     setup::require(ctx, &Part::DEMO)?;
-    for (target, ending) in TARGETS.into_iter().filter(|(name, _)| only.is_none_or(|only| only == *name)) {
-        plant(ctx, target, ending)?;
+    for Target { name: target, seeds } in
+        TARGETS.into_iter().filter(|target| only.is_none_or(|only| only == target.name))
+    {
+        plant(ctx, target, seeds)?;
         progress::step(&ctx.cache, &format!("Build the fuzz target {target}"), |step| {
             step.run(cargo_fuzz(ctx).args(["build", "--fuzz-dir", "fuzz", target]))
         })?;
@@ -64,17 +78,18 @@ fn cargo_fuzz(ctx: &Context) -> Command {
 }
 
 /// Puts the repository's files of the kind into the corpus, beside what earlier runs found.
-fn plant(ctx: &Context, target: &str, ending: &str) -> Result<()> {
+fn plant(ctx: &Context, target: &str, seeds: Option<(&str, &str)>) -> Result<()> {
     let corpus = ctx.root.join("fuzz/corpus").join(target);
     fs::create_dir_all(&corpus)?;
-    let models = ctx.root.join("models");
+    let Some((folder, ending)) = seeds else { return Ok(()) };
+    let folder = ctx.root.join(folder);
     let mut files = Vec::new();
-    collect(&models, ending, &mut files)?;
+    collect(&folder, ending, &mut files)?;
     for file in &files {
-        let name = file.strip_prefix(&models)?.to_string_lossy().replace(['/', '\\'], "-");
+        let name = file.strip_prefix(&folder)?.to_string_lossy().replace(['/', '\\'], "-");
         fs::copy(file, corpus.join(name)).with_context(|| format!("cannot copy {}", file.display()))?;
     }
-    if files.is_empty() { bail!("no file in {} ends in {ending}", models.display()) } else { Ok(()) }
+    if files.is_empty() { bail!("no file in {} ends in {ending}", folder.display()) } else { Ok(()) }
 }
 
 fn collect(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) -> Result<()> {

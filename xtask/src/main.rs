@@ -26,7 +26,8 @@ Usage: cargo xtask COMMAND
        [--skip-setup]        take the machine as it is
        [--lint]              also run `lint`
   lint                       check formats and lints of every language
-  fuzz [TARGET]              feed the readers of files changed fixtures (targets: pte, ptd, manifest)
+  fuzz [TARGET]              feed the readers of files changed fixtures, and the preprocessor frames of any shape
+                             (targets: pte, ptd, manifest, frame, photo)
        [--seconds N]         for so long each (60); needs a nightly compiler and cargo-fuzz
   bench vision [ARGS...]     time preprocessing beside OpenCV, libyuv and Rust crates (--json, --only, --rounds)
        vision --parity ...   compare what comes out with Pillow's, OpenCV's and exact pictures
