@@ -11,7 +11,7 @@ pub enum InstructionSet {
     Sse41,
     /// x86-64 with AVX2.
     Avx2,
-    /// x86-64 with AVX-512 F, BW, VL and VNNI.
+    /// x86-64 with AVX-512 F, BW, VL, VNNI and VBMI.
     Avx512,
     /// AArch64, where it is always there.
     Neon,
@@ -38,6 +38,7 @@ impl InstructionSet {
                     && std::arch::is_x86_feature_detected!("avx512bw")
                     && std::arch::is_x86_feature_detected!("avx512vl")
                     && std::arch::is_x86_feature_detected!("avx512vnni")
+                    && std::arch::is_x86_feature_detected!("avx512vbmi")
             }
             #[cfg(target_arch = "aarch64")]
             Self::Neon => true,

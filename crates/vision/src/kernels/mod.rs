@@ -41,6 +41,8 @@ macro_rules! all_kernels {
         $with! { [$($more)*]
             /// Mixes rows of bytes into one of samples. Weights are padded to an even number.
             mix_rows(rows: &Rows<'_>, weights: &[i16], out: &mut [i16]) = vertical::mix, wide;
+            /// As [`Self::mix_rows`], of two channels that lie interleaved, each to a line of its own.
+            mix_row_pairs(rows: &Rows<'_>, weights: &[i16], out: [&mut [i16]; 2]) = vertical::mix_pairs, wide;
             /// Mixes rows of P010 samples, every `step` bytes from `offset` on, into one of samples by way of `sums`.
             mix_p010(
                 rows: &Rows<'_>, weights: &[i16], step: usize, offset: usize, sums: &mut [i32], out: &mut [i16]
@@ -161,7 +163,7 @@ all_kernels!(implement Sse41 "sse4.1" SSE41);
 #[cfg(target_arch = "x86_64")]
 all_kernels!(implement Avx2 "avx2" AVX2);
 #[cfg(target_arch = "x86_64")]
-all_kernels!(implement Avx512 "avx512f,avx512bw,avx512vl,avx512vnni" AVX512);
+all_kernels!(implement Avx512 "avx512f,avx512bw,avx512vl,avx512vnni,avx512vbmi" AVX512);
 #[cfg(target_arch = "aarch64")]
 all_kernels!(implement Neon "neon" NEON);
 

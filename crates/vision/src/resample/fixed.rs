@@ -91,6 +91,20 @@ impl Fixed {
             }
             return;
         }
+        if let [_, Some(u), Some(v)] = source.offsets
+            && source.pixel_stride == 2
+        {
+            let [mixed, channel] = [&mut self.mixed, &mut self.channel];
+            mixed.resize(room.max(mixed.len()), 0);
+            channel.resize(room.max(channel.len()), 0);
+            let pair = [&mut mixed[..columns.len()], &mut channel[..columns.len()]];
+            kernels.mix_row_pairs(&rows, weights, pair);
+            let (u, v) = if u < v { (mixed, channel) } else { (channel, mixed) };
+            for ((line, _), samples) in channels.zip([u, v]) {
+                kernels.mix_along(samples, x, line);
+            }
+            return;
+        }
         self.mixed.resize((rows.len() + x.stride()).max(self.mixed.len()), 0);
         let mixed = &mut self.mixed[..rows.len()];
         kernels.mix_rows(&rows, weights, mixed);

@@ -113,7 +113,8 @@ impl Taps {
 
     /// Puts the weights in the order in which vectors of `lanes` lanes take them. A block is `4 * lanes` outputs, of which
     /// vector `v` holds `v`, `v + 4` and so on, eight taps in each lane; the four vectors of the first eight taps come
-    /// before those of the next. The last block ends with the last output, so that it may hold some of the one before.
+    /// before those of the next. Where there are four taps at most, two vectors hold two outputs a lane: the first of
+    /// four, then the last. The last block ends with the last output, so that it may hold some of the one before.
     pub(crate) fn pack(&mut self, lanes: usize) {
         self.packed.clear();
         let block = 4 * lanes;
@@ -122,6 +123,15 @@ impl Taps {
         }
         for first in (0..self.len()).step_by(block) {
             let first = first.min(self.len() - block);
+            if self.most <= 4 {
+                for output in [0, 2].into_iter().flat_map(|half| (0..lanes).map(move |lane| 4 * lane + half))
+                {
+                    for at in [first + output, first + output + 1] {
+                        self.packed.extend_from_slice(&self.weights[at * self.stride..][..4]);
+                    }
+                }
+                continue;
+            }
             for group in (0..self.stride).step_by(8) {
                 for vector in 0..4 {
                     for lane in 0..lanes {

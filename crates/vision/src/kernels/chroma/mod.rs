@@ -6,7 +6,7 @@ pub(super) mod wide;
 
 pub(super) use scalar::{mix, mix_pairs};
 
-/// Four times the middle of chroma.
-const MIDDLE: i16 = 4 * 128;
-/// From four times to 64 times.
-const SHIFT: i32 = 4;
+/// What a nearer and a farther sample count.
+const WEIGHTS: [i8; 2] = [48, 16];
+/// 64 times the middle of chroma.
+const MIDDLE: i16 = 64 * 128;

@@ -1,6 +1,6 @@
 //! The readable truth that every other implementation must equal.
 
-use super::{MIDDLE, SHIFT};
+use super::{MIDDLE, WEIGHTS};
 
 /// Mixes one channel.
 #[inline(always)]
@@ -24,6 +24,8 @@ pub(super) fn mix_pairs_from(near: &[u8], far: &[u8], from: usize, [first, secon
     }
 }
 
+#[inline(always)]
 fn mixed(near: u8, far: u8) -> i16 {
-    (3 * i16::from(near) + i16::from(far) - MIDDLE) << SHIFT
+    let [nearer, farther] = WEIGHTS.map(i16::from);
+    nearer * i16::from(near) + farther * i16::from(far) - MIDDLE
 }

@@ -1,7 +1,7 @@
 //! With vectors.
 
 use super::scalar::mix_pairs_from;
-use super::{MIDDLE, SHIFT};
+use super::{MIDDLE, WEIGHTS};
 use crate::kernels::wide::Wide;
 
 /// # Safety
@@ -16,22 +16,15 @@ pub(in crate::kernels) unsafe fn mix_pairs<W: Wide>(near: &[u8], far: &[u8], out
         // SAFETY: as many pairs as half a vector has bytes are in all lines.
         unsafe {
             let [near, far] = [W::load(near.as_ptr().add(2 * index)), W::load(far.as_ptr().add(2 * index))];
-            let low = W::splat16(0xff);
-            let even = mixed::<W>(W::and(near, low), W::and(far, low));
-            let odd = mixed::<W>(W::shr16::<8>(near), W::shr16::<8>(far));
+            let low = W::madd_bytes(W::unpack_lo8(near, far), WEIGHTS);
+            let high = W::madd_bytes(W::unpack_hi8(near, far), WEIGHTS);
+            let [even, odd] = W::split16(low, high);
+            let middle = W::splat16(MIDDLE);
+            let (even, odd) = (W::sub16(even, middle), W::sub16(odd, middle));
             W::store(first.as_mut_ptr().add(index).cast(), even);
             W::store(second.as_mut_ptr().add(index).cast(), odd);
         }
         index += W::BYTES / 2;
     }
     mix_pairs_from(near, far, index, [first, second]);
-}
-
-#[inline(always)]
-unsafe fn mixed<W: Wide>(near: W::V, far: W::V) -> W::V {
-    // SAFETY: as the caller promises.
-    unsafe {
-        let sum = W::add16(W::add16(near, near), W::add16(near, far));
-        W::shl16::<SHIFT>(W::sub16(sum, W::splat16(MIDDLE)))
-    }
 }

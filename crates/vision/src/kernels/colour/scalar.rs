@@ -22,7 +22,8 @@ pub(super) fn yuv_to_rgb_from(
 
 /// One pixel, from samples with [`SAMPLE_BITS`] fraction bits.
 fn pixel(y: i16, u: i16, v: i16, by: &FixedYuvToRgb) -> [u8; 3] {
-    let luma = times(y, by.luma, LUMA_BITS).wrapping_add(by.bias);
+    let product = (i32::from(y) * i32::from(by.luma)) >> LUMA_BITS;
+    let luma = y.wrapping_add(product as i16).wrapping_add(by.bias);
     let [u, v] = [u, v].map(|chroma| chroma.wrapping_sub(MIDDLE));
     let times = |chroma, coefficient| times(chroma, coefficient, CHROMA_BITS);
     let red = luma.saturating_add(times(v, by.v_to_red));

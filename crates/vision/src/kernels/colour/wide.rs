@@ -3,7 +3,6 @@
 use super::scalar::{same_size_four_from, same_size_from, yuv_to_rgb_from};
 use super::{FixedYuvToRgb, MIDDLE};
 use crate::kernels::SAMPLE_BITS;
-use crate::kernels::interleave::wide::pixels;
 use crate::kernels::wide::Wide;
 
 /// # Safety
@@ -97,7 +96,7 @@ pub(in crate::kernels) unsafe fn same_size_four<W: Wide>(
         while index + W::BYTES <= len {
             let [r, g, b] = factors.convert_same_size(y, chroma, index);
             let (r, b) = if blue_first { (b, r) } else { (r, b) };
-            W::store_lanes4(out.as_mut_ptr().add(4 * index), pixels::<W>(r, g, b, opaque));
+            W::store_pixels(out.as_mut_ptr().add(4 * index), r, g, b, opaque);
             index += W::BYTES;
         }
     }
@@ -130,13 +129,13 @@ struct Factors<W: Wide> {
 }
 
 impl<W: Wide> Factors<W> {
-    /// For [`Self::convert`]: each coefficient less 1, for the product with 1 is there already.
+    /// For [`Self::convert`]: each coefficient of chroma less 1, for the product with 1 is there already.
     #[inline(always)]
     unsafe fn new(by: &FixedYuvToRgb) -> Self {
         // SAFETY: as the caller promises.
         unsafe {
             Self {
-                luma: W::splat16((2 * i32::from(by.luma) - (1 << 15)) as i16),
+                luma: W::splat16(by.luma),
                 bias: W::splat16(by.bias),
                 v_to_red: W::splat16((2 * i32::from(by.v_to_red) - (1 << 14)) as i16),
                 u_to_green: W::splat16((2 * i32::from(by.u_to_green) - (1 << 14)) as i16),
@@ -152,7 +151,8 @@ impl<W: Wide> Factors<W> {
         // SAFETY: as the caller promises.
         unsafe {
             Self {
-                luma: W::splat16(by.luma),
+                // A quarter, since luma is four times as large.
+                luma: W::splat16(((i32::from(by.luma) + (1 << 16)) / 4) as i16),
                 bias: W::splat16(by.bias),
                 v_to_red: W::splat16(by.v_to_red),
                 u_to_green: W::splat16(by.u_to_green),
@@ -167,7 +167,7 @@ impl<W: Wide> Factors<W> {
     unsafe fn convert(&self, y: W::V, u: W::V, v: W::V) -> [W::V; 3] {
         // SAFETY: as the caller promises.
         unsafe {
-            let luma = W::add16(W::add16(y, W::mulhrs16(y, self.luma)), self.bias);
+            let luma = W::add16(W::add16(y, W::mulhi16(y, self.luma)), self.bias);
             let middle = W::splat16(MIDDLE);
             let (u, v) = (W::sub16(u, middle), W::sub16(v, middle));
             let (twice_u, twice_v) = (W::add16(u, u), W::add16(v, v));
@@ -179,12 +179,12 @@ impl<W: Wide> Factors<W> {
         }
     }
 
-    /// As [`Self::convert`], from a luma that is twice as large, and chroma less its middle that is four times as large.
+    /// As [`Self::convert`], from a luma that is four times as large, and chroma less its middle that is four times as large.
     #[inline(always)]
     unsafe fn convert_scaled(&self, y: W::V, u: W::V, v: W::V) -> [W::V; 3] {
         // SAFETY: as the caller promises.
         unsafe {
-            let luma = W::add16(W::mulhrs16(y, self.luma), self.bias);
+            let luma = W::add16(W::mulhi_unsigned16(y, self.luma), self.bias);
             let red = W::adds16(luma, W::mulhrs16(v, self.v_to_red));
             let green = W::adds16(luma, W::mulhrs16(u, self.u_to_green));
             let green = W::adds16(green, W::mulhrs16(v, self.v_to_green));
@@ -200,8 +200,8 @@ impl<W: Wide> Factors<W> {
         unsafe {
             let zero = W::zero();
             let luma = W::load(y.as_ptr().add(index));
-            // Bytes in the upper halves are 256 times as large; the product needs 128.
-            let luma = [W::shr16::<1>(W::unpack_lo8(zero, luma)), W::shr16::<1>(W::unpack_hi8(zero, luma))];
+            // Bytes in the upper halves are 256 times as large.
+            let luma = [W::unpack_lo8(zero, luma), W::unpack_hi8(zero, luma)];
             let u = upsample::<W>(chroma[0].as_ptr().add(index / 2));
             let v = upsample::<W>(chroma[1].as_ptr().add(index / 2));
             let low = self.convert_scaled(luma[0], u[0], v[0]);

@@ -15,11 +15,13 @@ pub(in crate::kernels) unsafe fn mix<W: Wide>(samples: &[i16], taps: &Taps, out:
     if len < block {
         return mix_from(samples, taps, 0, out);
     }
-    assert!(taps.packed().len() == len.div_ceil(block) * block * stride);
+    let packed = if taps.most() <= 4 { 4 } else { stride };
+    assert!(taps.packed().len() == len.div_ceil(block) * block * packed);
     // SAFETY: blocks are within the outputs; a start is within the span, and `stride` samples more are there; the
     // weights are packed for as many blocks, of as many lanes.
     unsafe {
         match stride / 8 {
+            1 if taps.most() <= 4 => short_blocks::<W>(samples, taps, out),
             1 => blocks::<W, 1>(samples, taps, out),
             2 => blocks::<W, 2>(samples, taps, out),
             3 => blocks::<W, 3>(samples, taps, out),
@@ -55,6 +57,36 @@ unsafe fn blocks<W: Wide, const GROUPS: usize>(samples: &[i16], taps: &Taps, out
             }
             let [a, b, c, d] = sums;
             let rounded = W::add32(W::sum_each(a, b, c, d), W::splat32(1 << (FIXED_BITS - 1)));
+            let whole = W::sar32::<{ FIXED_BITS as i32 }>(rounded);
+            W::store_half(out.as_mut_ptr().add(first).cast(), W::in_order(W::packs32(whole, whole)));
+        }
+        index += block;
+    }
+}
+
+/// All outputs, of four taps at most.
+#[inline(always)]
+unsafe fn short_blocks<W: Wide>(samples: &[i16], taps: &Taps, out: &mut [i16]) {
+    let block = 4 * W::LANES;
+    let mut weights = taps.packed().as_ptr().cast::<u8>();
+    let mut index = 0;
+    while index < out.len() {
+        // What is left is done from the end, some of it once more.
+        let first = index.min(out.len() - block);
+        // SAFETY: as in `mix`.
+        unsafe {
+            let starts = taps.starts().as_ptr().add(first);
+            let mut sums = [W::zero(); 2];
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let mut from = [std::ptr::null(); 8];
+                for (at, from) in from.iter_mut().enumerate().take(2 * W::LANES) {
+                    let start = *starts.add(at / 2 * 4 + 2 * half + at % 2) as usize;
+                    *from = samples.as_ptr().add(start).cast::<u8>();
+                }
+                *sum = W::madd(*sum, W::load_half_lanes(from), W::load(weights));
+                weights = weights.add(W::BYTES);
+            }
+            let rounded = W::add32(W::sum_pairs(sums[0], sums[1]), W::splat32(1 << (FIXED_BITS - 1)));
             let whole = W::sar32::<{ FIXED_BITS as i32 }>(rounded);
             W::store_half(out.as_mut_ptr().add(first).cast(), W::in_order(W::packs32(whole, whole)));
         }

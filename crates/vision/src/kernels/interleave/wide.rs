@@ -21,27 +21,8 @@ pub(in crate::kernels) unsafe fn four<W: Wide>(lines: [&[u8]; 3], fourth: u8, ou
             let b = W::load(lines[1].as_ptr().add(first));
             let c = W::load(lines[2].as_ptr().add(first));
             let d = W::splat16(i16::from_le_bytes([fourth; 2]));
-            W::store_lanes4(out.as_mut_ptr().add(4 * first), pixels::<W>(a, b, c, d));
+            W::store_pixels(out.as_mut_ptr().add(4 * first), a, b, c, d);
         }
         index += W::BYTES;
-    }
-}
-
-/// Bytes of four channels as pixels, four pixels in each lane of four vectors.
-///
-/// # Safety
-/// As of [`Wide`].
-#[inline(always)]
-pub(in crate::kernels) unsafe fn pixels<W: Wide>(a: W::V, b: W::V, c: W::V, d: W::V) -> [W::V; 4] {
-    // SAFETY: as the caller promises.
-    unsafe {
-        let (ab, cd) = (W::unpack_lo8(a, b), W::unpack_lo8(c, d));
-        let (ab_high, cd_high) = (W::unpack_hi8(a, b), W::unpack_hi8(c, d));
-        [
-            W::unpack_lo16(ab, cd),
-            W::unpack_hi16(ab, cd),
-            W::unpack_lo16(ab_high, cd_high),
-            W::unpack_hi16(ab_high, cd_high),
-        ]
     }
 }

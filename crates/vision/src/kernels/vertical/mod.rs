@@ -3,4 +3,4 @@
 mod scalar;
 pub(super) mod wide;
 
-pub(super) use scalar::{mix, mix_p010};
+pub(super) use scalar::{mix, mix_p010, mix_pairs};

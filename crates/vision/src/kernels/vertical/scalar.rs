@@ -21,6 +21,25 @@ pub(super) fn mix_from(rows: &Rows<'_>, weights: &[i16], first: usize, out: &mut
     }
 }
 
+/// As [`mix`], of two channels that lie interleaved, each to a line of its own.
+pub(in crate::kernels) fn mix_pairs(rows: &Rows<'_>, weights: &[i16], out: [&mut [i16]; 2]) {
+    mix_pairs_from(rows, weights, 0, out);
+}
+
+/// As [`mix_pairs`], for the columns from `first` on.
+pub(super) fn mix_pairs_from(rows: &Rows<'_>, weights: &[i16], first: usize, out: [&mut [i16]; 2]) {
+    for (channel, out) in out.into_iter().enumerate() {
+        for (column, out) in out.iter_mut().enumerate().skip(first) {
+            *out = mix_column(rows, weights, 2 * column + channel);
+        }
+    }
+}
+
+fn mix_column(rows: &Rows<'_>, weights: &[i16], column: usize) -> i16 {
+    let products = (0..rows.count()).map(|row| i32::from(rows.get(row)[column]) * i32::from(weights[row]));
+    saturate(round_shift(products.sum(), SHIFT))
+}
+
 /// The weighted sum of each column of P010 samples: 16 bits, little endian, of which the upper 10 count. They lie every
 /// `step` bytes from `offset` on.
 pub(in crate::kernels) fn mix_p010(

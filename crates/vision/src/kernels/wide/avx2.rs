@@ -39,12 +39,32 @@ impl Wide for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn store_lanes4(to: *mut u8, values: [__m256i; 4]) {
+    unsafe fn store_pixels(to: *mut u8, a: __m256i, b: __m256i, c: __m256i, d: __m256i) {
+        let (ab, cd) = (Self::unpack_lo8(a, b), Self::unpack_lo8(c, d));
+        let (ab_high, cd_high) = (Self::unpack_hi8(a, b), Self::unpack_hi8(c, d));
+        let values = [
+            Self::unpack_lo16(ab, cd),
+            Self::unpack_hi16(ab, cd),
+            Self::unpack_lo16(ab_high, cd_high),
+            Self::unpack_hi16(ab_high, cd_high),
+        ];
         let [a, b, c, d] = values;
         Self::store(to, _mm256_permute2x128_si256(a, b, 0x20));
         Self::store(to.add(32), _mm256_permute2x128_si256(c, d, 0x20));
         Self::store(to.add(64), _mm256_permute2x128_si256(a, b, 0x31));
         Self::store(to.add(96), _mm256_permute2x128_si256(c, d, 0x31));
+    }
+
+    #[inline(always)]
+    unsafe fn load_half_lanes(from: [*const u8; 8]) -> __m256i {
+        let low = _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd(from[0].cast()), from[1].cast()));
+        let high = _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd(from[2].cast()), from[3].cast()));
+        _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1)
+    }
+
+    #[inline(always)]
+    unsafe fn sum_pairs(a: __m256i, b: __m256i) -> __m256i {
+        _mm256_hadd_epi32(a, b)
     }
 
     #[inline(always)]
@@ -88,6 +108,15 @@ impl Wide for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn split16(low: __m256i, high: __m256i) -> [__m256i; 2] {
+        let even = _mm256_set1_epi32(0xffff);
+        [
+            _mm256_packs_epi32(_mm256_and_si256(low, even), _mm256_and_si256(high, even)),
+            _mm256_packs_epi32(_mm256_srli_epi32::<16>(low), _mm256_srli_epi32::<16>(high)),
+        ]
+    }
+
+    #[inline(always)]
     unsafe fn shuffle8(value: __m256i, table: __m256i) -> __m256i {
         _mm256_shuffle_epi8(value, table)
     }
@@ -110,6 +139,16 @@ impl Wide for Avx2 {
     #[inline(always)]
     unsafe fn adds16(a: __m256i, b: __m256i) -> __m256i {
         _mm256_adds_epi16(a, b)
+    }
+
+    #[inline(always)]
+    unsafe fn mulhi_unsigned16(a: __m256i, b: __m256i) -> __m256i {
+        _mm256_mulhi_epu16(a, b)
+    }
+
+    #[inline(always)]
+    unsafe fn mulhi16(a: __m256i, b: __m256i) -> __m256i {
+        _mm256_mulhi_epi16(a, b)
     }
 
     #[inline(always)]
@@ -150,6 +189,11 @@ impl Wide for Avx2 {
     #[inline(always)]
     unsafe fn madd(sum: __m256i, a: __m256i, b: __m256i) -> __m256i {
         _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
+    }
+
+    #[inline(always)]
+    unsafe fn madd_bytes(a: __m256i, b: [i8; 2]) -> __m256i {
+        _mm256_maddubs_epi16(a, _mm256_set1_epi16(i16::from_le_bytes([b[0] as u8, b[1] as u8])))
     }
 
     #[inline(always)]

@@ -41,8 +41,12 @@ pub(super) trait Wide {
     unsafe fn store_half(to: *mut u8, value: Self::V);
     /// Lane 0 of `a`, lane 0 of `b`, lane 1 of `a` and so on.
     unsafe fn store_lanes(to: *mut u8, a: Self::V, b: Self::V);
-    /// As [`Self::store_lanes`], of four.
-    unsafe fn store_lanes4(to: *mut u8, values: [Self::V; 4]);
+    /// Bytes of four channels, pixel by pixel.
+    unsafe fn store_pixels(to: *mut u8, a: Self::V, b: Self::V, c: Self::V, d: Self::V);
+    /// Each lane from two pointers of its own, 8 bytes from each; those beyond the lanes are not used.
+    unsafe fn load_half_lanes(from: [*const u8; 8]) -> Self::V;
+    /// The sums of two 32-bit numbers side by side: in each lane those of `a`, then those of `b`.
+    unsafe fn sum_pairs(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn zero() -> Self::V;
     unsafe fn splat16(value: i16) -> Self::V;
     unsafe fn splat32(value: i32) -> Self::V;
@@ -53,6 +57,9 @@ pub(super) trait Wide {
     unsafe fn unpack_hi8(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn unpack_lo16(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn unpack_hi16(a: Self::V, b: Self::V) -> Self::V;
+    /// Even and odd 16-bit numbers, not negative, of what [`Self::unpack_lo8`] and [`Self::unpack_hi8`] made of a vector, in
+    /// the order of that vector.
+    unsafe fn split16(low: Self::V, high: Self::V) -> [Self::V; 2];
     /// Bytes of `value` by index; zero for an index of 128.
     unsafe fn shuffle8(value: Self::V, table: Self::V) -> Self::V;
 
@@ -61,6 +68,10 @@ pub(super) trait Wide {
     unsafe fn sub16(a: Self::V, b: Self::V) -> Self::V;
     /// Saturating.
     unsafe fn adds16(a: Self::V, b: Self::V) -> Self::V;
+    /// `a * b >> 16`, unsigned.
+    unsafe fn mulhi_unsigned16(a: Self::V, b: Self::V) -> Self::V;
+    /// `a * b >> 16`, signed.
+    unsafe fn mulhi16(a: Self::V, b: Self::V) -> Self::V;
     /// `(a * b + 2^14) >> 15`.
     unsafe fn mulhrs16(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn shl16<const BITS: i32>(a: Self::V) -> Self::V;
@@ -72,6 +83,9 @@ pub(super) trait Wide {
     unsafe fn sar32<const BITS: i32>(a: Self::V) -> Self::V;
     /// `sum + a0 * b0 + a1 * b1` for each pair of 16-bit numbers.
     unsafe fn madd(sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
+    /// `a0 * b0 + a1 * b1` for each pair of bytes, unsigned in `a`, signed in `b`, whose pairs are all the same and whose
+    /// sums fit 16 bits.
+    unsafe fn madd_bytes(a: Self::V, b: [i8; 2]) -> Self::V;
     /// The sums of the four 32-bit numbers in each lane of `a`, `b`, `c` and `d`.
     unsafe fn sum_each(a: Self::V, b: Self::V, c: Self::V, d: Self::V) -> Self::V;
 

@@ -38,10 +38,18 @@ impl Wide for Neon {
     }
 
     #[inline(always)]
-    unsafe fn store_lanes4(to: *mut u8, values: [uint8x16_t; 4]) {
-        for (at, value) in values.into_iter().enumerate() {
-            Self::store(to.add(16 * at), value);
-        }
+    unsafe fn store_pixels(to: *mut u8, a: uint8x16_t, b: uint8x16_t, c: uint8x16_t, d: uint8x16_t) {
+        vst4q_u8(to, uint8x16x4_t(a, b, c, d))
+    }
+
+    #[inline(always)]
+    unsafe fn load_half_lanes(from: [*const u8; 8]) -> uint8x16_t {
+        vcombine_u8(vld1_u8(from[0]), vld1_u8(from[1]))
+    }
+
+    #[inline(always)]
+    unsafe fn sum_pairs(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s32(vpaddq_s32(vreinterpretq_s32_u8(a), vreinterpretq_s32_u8(b)))
     }
 
     #[inline(always)]
@@ -85,6 +93,13 @@ impl Wide for Neon {
     }
 
     #[inline(always)]
+    unsafe fn split16(low: uint8x16_t, high: uint8x16_t) -> [uint8x16_t; 2] {
+        let (low, high) = (vreinterpretq_s16_u8(low), vreinterpretq_s16_u8(high));
+        let (even, odd) = (vuzp1q_s16(low, high), vuzp2q_s16(low, high));
+        [vreinterpretq_u8_s16(even), vreinterpretq_u8_s16(odd)]
+    }
+
+    #[inline(always)]
     unsafe fn shuffle8(value: uint8x16_t, table: uint8x16_t) -> uint8x16_t {
         vqtbl1q_u8(value, table)
     }
@@ -107,6 +122,24 @@ impl Wide for Neon {
     #[inline(always)]
     unsafe fn adds16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
         vreinterpretq_u8_s16(vqaddq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b)))
+    }
+
+    #[inline(always)]
+    unsafe fn mulhi_unsigned16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        let (a, b) = (vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b));
+        let low = vmull_u16(vget_low_u16(a), vget_low_u16(b));
+        let high = vmull_high_u16(a, b);
+        let halves = vuzp2q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high));
+        vreinterpretq_u8_u16(halves)
+    }
+
+    #[inline(always)]
+    unsafe fn mulhi16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+        let (a, b) = (vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b));
+        let low = vmull_s16(vget_low_s16(a), vget_low_s16(b));
+        let high = vmull_high_s16(a, b);
+        let halves = vuzp2q_s16(vreinterpretq_s16_s32(low), vreinterpretq_s16_s32(high));
+        vreinterpretq_u8_s16(halves)
     }
 
     #[inline(always)]
@@ -150,6 +183,14 @@ impl Wide for Neon {
         let low = vmull_s16(vget_low_s16(a), vget_low_s16(b));
         let pairs = vpaddq_s32(low, vmull_high_s16(a, b));
         vreinterpretq_u8_s32(vaddq_s32(vreinterpretq_s32_u8(sum), pairs))
+    }
+
+    #[inline(always)]
+    unsafe fn madd_bytes(a: uint8x16_t, b: [i8; 2]) -> uint8x16_t {
+        let (c, d) = (vdupq_n_s16(b[0].into()), vdupq_n_s16(b[1].into()));
+        let even = vreinterpretq_s16_u8(vandq_u8(a, vreinterpretq_u8_u16(vdupq_n_u16(0xff))));
+        let odd = vreinterpretq_s16_u16(vshrq_n_u16::<8>(vreinterpretq_u16_u8(a)));
+        vreinterpretq_u8_s16(vmlaq_s16(vmulq_s16(even, c), odd, d))
     }
 
     #[inline(always)]

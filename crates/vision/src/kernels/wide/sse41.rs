@@ -38,10 +38,28 @@ impl Wide for Sse41 {
     }
 
     #[inline(always)]
-    unsafe fn store_lanes4(to: *mut u8, values: [__m128i; 4]) {
+    unsafe fn store_pixels(to: *mut u8, a: __m128i, b: __m128i, c: __m128i, d: __m128i) {
+        let (ab, cd) = (Self::unpack_lo8(a, b), Self::unpack_lo8(c, d));
+        let (ab_high, cd_high) = (Self::unpack_hi8(a, b), Self::unpack_hi8(c, d));
+        let values = [
+            Self::unpack_lo16(ab, cd),
+            Self::unpack_hi16(ab, cd),
+            Self::unpack_lo16(ab_high, cd_high),
+            Self::unpack_hi16(ab_high, cd_high),
+        ];
         for (at, value) in values.into_iter().enumerate() {
             Self::store(to.add(16 * at), value);
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load_half_lanes(from: [*const u8; 8]) -> __m128i {
+        _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd(from[0].cast()), from[1].cast()))
+    }
+
+    #[inline(always)]
+    unsafe fn sum_pairs(a: __m128i, b: __m128i) -> __m128i {
+        _mm_hadd_epi32(a, b)
     }
 
     #[inline(always)]
@@ -85,6 +103,15 @@ impl Wide for Sse41 {
     }
 
     #[inline(always)]
+    unsafe fn split16(low: __m128i, high: __m128i) -> [__m128i; 2] {
+        let even = _mm_set1_epi32(0xffff);
+        [
+            _mm_packs_epi32(_mm_and_si128(low, even), _mm_and_si128(high, even)),
+            _mm_packs_epi32(_mm_srli_epi32::<16>(low), _mm_srli_epi32::<16>(high)),
+        ]
+    }
+
+    #[inline(always)]
     unsafe fn shuffle8(value: __m128i, table: __m128i) -> __m128i {
         _mm_shuffle_epi8(value, table)
     }
@@ -107,6 +134,16 @@ impl Wide for Sse41 {
     #[inline(always)]
     unsafe fn adds16(a: __m128i, b: __m128i) -> __m128i {
         _mm_adds_epi16(a, b)
+    }
+
+    #[inline(always)]
+    unsafe fn mulhi_unsigned16(a: __m128i, b: __m128i) -> __m128i {
+        _mm_mulhi_epu16(a, b)
+    }
+
+    #[inline(always)]
+    unsafe fn mulhi16(a: __m128i, b: __m128i) -> __m128i {
+        _mm_mulhi_epi16(a, b)
     }
 
     #[inline(always)]
@@ -147,6 +184,11 @@ impl Wide for Sse41 {
     #[inline(always)]
     unsafe fn madd(sum: __m128i, a: __m128i, b: __m128i) -> __m128i {
         _mm_add_epi32(sum, _mm_madd_epi16(a, b))
+    }
+
+    #[inline(always)]
+    unsafe fn madd_bytes(a: __m128i, b: [i8; 2]) -> __m128i {
+        _mm_maddubs_epi16(a, _mm_set1_epi16(i16::from_le_bytes([b[0] as u8, b[1] as u8])))
     }
 
     #[inline(always)]
