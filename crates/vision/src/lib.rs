@@ -44,7 +44,7 @@ pub use frame::{BufferLayout, Frame, PixelFormat, Plane};
 pub use frame_buffer::FrameBuffer;
 pub use geometry::{Rect, Rotation};
 pub use kernels::InstructionSet;
-pub use photo::{Photo, PhotoLimits};
+pub use photo::{Photo, PhotoLimits, PhotoOptions};
 pub use preprocessor::Preprocessor;
 pub use spec::{Channels, Element, Filter, Fit, ImageSpec, Layout, Quantization};
 pub use tensor::TensorMut;

@@ -1,17 +1,18 @@
-//! From the bytes of a file to upright RGB.
+//! From the bytes of a file to RGB.
 
 use std::io::Cursor;
 use std::panic::catch_unwind;
 
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
+use image::{ColorType, DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
 
 use super::kind::Kind;
-use super::{Photo, PhotoLimits, jpeg};
+use super::orientation::rotation_and_mirror;
+use super::{Photo, PhotoLimits, PhotoOptions, Pixels, jpeg};
 use crate::{Error, Result};
 
-pub(super) fn decode(bytes: &[u8], limits: &PhotoLimits) -> Result<Photo> {
-    limits.check_file(bytes.len() as u64)?;
+pub(super) fn decode(bytes: &[u8], options: &PhotoOptions) -> Result<Photo> {
+    options.limits.check_file(bytes.len() as u64)?;
     let (format, name) = match Kind::of(bytes) {
         Kind::Decoded(format, name) => (format, name),
         Kind::Unsupported(format) => return Err(Error::UnsupportedPhoto { format }),
@@ -19,21 +20,17 @@ pub(super) fn decode(bytes: &[u8], limits: &PhotoLimits) -> Result<Photo> {
     };
     // A decoder that panics on hostile bytes must not take the app with it.
     let decoded = catch_unwind(|| match format {
-        ImageFormat::Jpeg => jpeg::decode(bytes, limits),
-        _ => decode_with_image(bytes, format, name, limits),
+        ImageFormat::Jpeg => jpeg::decode(bytes, options),
+        _ => decode_with_image(bytes, format, name, &options.limits),
     });
-    let (picture, orientation) = decoded.unwrap_or_else(|_| {
+    let Pixels { width, height, rgb, orientation } = decoded.unwrap_or_else(|_| {
         Err(Error::CorruptPhoto { format: name, reason: "the decoder gave up on it".to_owned() })
     })?;
-
-    let mut upright = DynamicImage::ImageRgb8(picture.into_rgb8());
-    upright.apply_orientation(orientation);
-    let rgb = upright.into_rgb8();
-    let (width, height) = rgb.dimensions();
     if width == 0 || height == 0 {
         return Err(Error::CorruptPhoto { format: name, reason: format!("its size is {width}x{height}") });
     }
-    Ok(Photo { width, height, rgb: rgb.into_raw() })
+    let (rotation, mirror) = rotation_and_mirror(orientation);
+    Ok(Photo { coded_width: width, coded_height: height, rgb, rotation, mirror })
 }
 
 fn decode_with_image(
@@ -41,7 +38,7 @@ fn decode_with_image(
     format: ImageFormat,
     name: &'static str,
     limits: &PhotoLimits,
-) -> Result<(DynamicImage, Orientation)> {
+) -> Result<Pixels> {
     let refused = |error: ImageError| match error {
         ImageError::Limits(_) => limits.too_much_memory(),
         other => Error::CorruptPhoto { format: name, reason: other.to_string() },
@@ -53,8 +50,12 @@ fn decode_with_image(
     let mut decoder = reader.into_decoder().map_err(refused)?;
     // Before anything is allocated for the pixels.
     let (width, height) = decoder.dimensions();
-    limits.check_picture(width.into(), height.into(), decoder.total_bytes())?;
+    let rgb_bytes = u64::from(width) * u64::from(height) * 3;
+    let converted_bytes = if decoder.color_type() == ColorType::Rgb8 { 0 } else { rgb_bytes };
+    let memory = decoder.total_bytes().saturating_add(converted_bytes);
+    limits.check_picture(width.into(), height.into(), memory)?;
     // Damaged metadata is no reason to refuse a picture that decodes.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    Ok((DynamicImage::from_decoder(decoder).map_err(refused)?, orientation))
+    let rgb = DynamicImage::from_decoder(decoder).map_err(refused)?.into_rgb8().into_raw();
+    Ok(Pixels { width, height, rgb, orientation })
 }

@@ -1,0 +1,53 @@
+//! Scans whose blocks become samples as they are read.
+
+use super::baseline::read_block;
+use super::bits::Bits;
+use super::frame::Frame;
+use super::picture::Picture;
+use super::scan::{Scan, ScanTables, Sink};
+use crate::Result;
+
+/// A scan of all components.
+pub(super) struct Sequential<'a> {
+    pub(super) frame: &'a Frame,
+    pub(super) scan: &'a Scan,
+    pub(super) tables: &'a ScanTables,
+    pub(super) predicted: [i32; 4],
+    pub(super) picture: &'a mut Picture,
+}
+
+impl Sink for Sequential<'_> {
+    #[inline(always)]
+    fn groups(&mut self, bits: &mut Bits<'_>, row: usize, from: usize, to: usize) -> Result<()> {
+        for group in from..to {
+            for (at, component) in self.scan.components.iter().enumerate() {
+                let (Some(shape), Some(dc), Some(ac), Some(predicted)) = (
+                    self.frame.components.get(component.index),
+                    self.tables.dc(component),
+                    self.tables.ac(component),
+                    self.predicted.get_mut(at),
+                ) else {
+                    continue;
+                };
+                for y in 0..shape.v {
+                    for x in 0..shape.h {
+                        let mut block = [0; 64];
+                        let last = read_block(bits, dc, ac, predicted, &mut block)?;
+                        let place = [group * shape.h + x, row * shape.v + y];
+                        self.picture.block(component.index, place, &block, last);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self) {
+        self.predicted = [0; 4];
+    }
+
+    #[inline(always)]
+    fn row_done(&mut self, row: usize) {
+        self.picture.group_row_done(row);
+    }
+}
