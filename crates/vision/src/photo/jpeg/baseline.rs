@@ -2,7 +2,7 @@
 
 use super::bits::Bits;
 use super::corrupt;
-use super::huffman::{Kind, Table};
+use super::huffman::{CODES_OF_A_REFILL, Kind, Table};
 use super::idct::ZIGZAG;
 use crate::Result;
 
@@ -20,19 +20,25 @@ pub(super) fn read_block(
     *predicted = predicted.wrapping_add(difference);
     out[0] = *predicted as i16;
     let (mut next, mut last) = (1, 0);
-    while next < 64 {
+    'block: loop {
         bits.refill();
-        let found = ac.run_value(bits, Kind::Ac)?;
-        let at = next + found.run;
-        if at >= 64 {
-            if found.run == Table::END {
-                break;
+        // As many as a refill is good for.
+        for _ in 0..CODES_OF_A_REFILL {
+            let found = ac.run_value(bits, Kind::Ac)?;
+            let at = next + found.run;
+            if at >= 64 {
+                if found.run == Table::END {
+                    break 'block;
+                }
+                return Err(corrupt("a block has more than 64 coefficients"));
             }
-            return Err(corrupt("a block has more than 64 coefficients"));
+            out[usize::from(ZIGZAG[at] & 63)] = found.value as i16;
+            last = at;
+            next = at + 1;
+            if next == 64 {
+                break 'block;
+            }
         }
-        out[usize::from(ZIGZAG[at])] = found.value as i16;
-        last = at;
-        next = at + 1;
     }
     Ok(last)
 }

@@ -45,22 +45,21 @@ impl Segment {
 pub(super) struct Bits<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The next `left` bits, from the top; zeros below.
+    /// The next `left` bits, from the top; below, some that follow or zeros.
     buffer: u64,
     left: u32,
 }
 
 impl Bits<'_> {
-    /// Makes sure of 32 bits at least, zeros after the end.
+    /// Makes sure of 56 bits at least, zeros after the end.
     #[inline(always)]
     pub(super) fn refill(&mut self) {
-        if self.left < 32 {
-            let word = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk());
-            let word = u32::from_be_bytes(word.copied().unwrap_or_default());
-            self.buffer |= u64::from(word) << (32 - self.left);
-            self.at += 4;
-            self.left += 32;
-        }
+        let word = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk());
+        let word = u64::from_be_bytes(word.copied().unwrap_or_default());
+        // Bits of the byte that is only begun are read again, and are the same.
+        self.buffer |= word >> self.left;
+        self.at += (63 - self.left as usize) >> 3;
+        self.left |= 56;
     }
 
     /// The next `count` bits, 1 to 32, which a refill has made sure of.

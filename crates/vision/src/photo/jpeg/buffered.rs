@@ -4,6 +4,7 @@ use super::baseline::read_block;
 use super::bits::Bits;
 use super::corrupt;
 use super::frame::{Component, Frame};
+use super::idct::Processor;
 use super::picture::Picture;
 use super::progressive::{State, read_ac, read_dc, refine_ac};
 use super::scan::{Scan, ScanComponent, ScanTables, Sink};
@@ -62,14 +63,15 @@ impl Coefficients {
 
     /// Makes the picture.
     #[inline(always)]
-    pub(super) fn reconstruct(&self, frame: &Frame, picture: &mut Picture) {
+    pub(super) fn reconstruct(&self, processor: impl Processor, frame: &Frame, picture: &mut Picture) {
         for row in 0..frame.mcus_high {
             for (index, (component, shape)) in self.components.iter().zip(&frame.components).enumerate() {
-                for y in row * shape.v..(row + 1) * shape.v {
-                    let blocks = component.blocks.get(y * component.stride..).unwrap_or(&[]);
+                for y in 0..shape.v {
+                    let first = (row * shape.v + y) * component.stride;
+                    let blocks = component.blocks.get(first..).unwrap_or(&[]);
                     for (x, block) in blocks.iter().take(shape.blocks_wide).enumerate() {
                         let flat = block[1..].iter().all(|&coefficient| coefficient == 0);
-                        picture.block(index, [x, y], block, if flat { 0 } else { 63 });
+                        picture.block(processor, index, [x, y], block, if flat { 0 } else { 63 });
                     }
                 }
             }

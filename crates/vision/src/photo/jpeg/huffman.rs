@@ -7,6 +7,10 @@ use crate::Result;
 /// Bits that are looked up at once. Most coefficients of a photo take fewer, their sign and size included.
 const LOOK: u32 = 11;
 
+/// Codes with their numbers that can be read after one refill: all but the last take no more than [`LOOK`] bits, or
+/// there is another refill; the last takes no more than 16 + 15.
+pub(super) const CODES_OF_A_REFILL: usize = 3;
+
 /// A table as a file defines it.
 #[derive(Clone)]
 pub(super) struct Definition {
@@ -16,15 +20,31 @@ pub(super) struct Definition {
     pub(super) symbols: Vec<u8>,
 }
 
-/// What the next [`LOOK`] bits begin with.
+/// What the next [`LOOK`] bits begin with, in one word: bits of the code and the number after it (0: they are more
+/// than were looked up), zeros before the number ([`Table::END`]: nothing but zeros is left), the number (if there are
+/// 0 bits: the code's length and symbol, or 0).
 #[derive(Clone, Copy, Default)]
-struct Entry {
-    /// Bits of the code and the number after it. 0: they are more than were looked up.
-    bits: u8,
-    /// Zeros before the number. [`Table::END`]: nothing but zeros is left.
-    run: u8,
-    /// The number; if `bits` is 0, the code's length and symbol, or 0.
-    value: i16,
+struct Entry(u32);
+
+impl Entry {
+    fn new(bits: u32, run: usize, value: i32) -> Self {
+        Self(bits | (run as u32) << 8 | (value as u32) << 16)
+    }
+
+    #[inline(always)]
+    fn bits(self) -> u32 {
+        self.0 & 0xff
+    }
+
+    #[inline(always)]
+    fn run(self) -> usize {
+        (self.0 >> 8 & 0xff) as usize
+    }
+
+    #[inline(always)]
+    fn value(self) -> i32 {
+        self.0 as i32 >> 16
+    }
 }
 
 /// What the numbers after the codes are.
@@ -103,12 +123,12 @@ impl Table {
         for rest in 0..1_u32 << (LOOK - length) {
             let Some(entry) = self.look.get_mut((first + rest) as usize) else { return };
             *entry = if kind == Kind::Ac && symbol == 0 {
-                Entry { bits: length as u8, run: Self::END as u8, value: 0 }
+                Entry::new(length, Self::END, 0)
             } else if kind != Kind::Symbols && length + size <= LOOK {
                 let number = rest >> (LOOK - length - size);
-                Entry { bits: (length + size) as u8, run, value: extend(number, size) as i16 }
+                Entry::new(length + size, run.into(), extend(number, size))
             } else {
-                Entry { bits: 0, run: 0, value: (length << 8) as i16 | i16::from(symbol) }
+                Entry::new(0, 0, (length << 8) as i32 | i32::from(symbol))
             };
         }
     }
@@ -117,16 +137,23 @@ impl Table {
     #[inline(always)]
     pub(super) fn run_value(&self, bits: &mut Bits<'_>, kind: Kind) -> Result<RunValue> {
         let entry = self.look[bits.peek(LOOK) as usize];
-        if entry.bits != 0 {
-            bits.skip(entry.bits.into());
-            return Ok(RunValue { run: entry.run.into(), value: entry.value.into() });
+        if entry.bits() != 0 {
+            bits.skip(entry.bits());
+            return Ok(RunValue { run: entry.run(), value: entry.value() });
         }
+        self.long_run_value(bits, entry, kind)
+    }
+
+    #[cold]
+    fn long_run_value(&self, bits: &mut Bits<'_>, entry: Entry, kind: Kind) -> Result<RunValue> {
         let symbol = self.symbol_of(bits, entry)?;
         let (run, size) = kind.run_and_size(symbol);
         if kind == Kind::Ac && symbol == 0 {
             return Ok(RunValue { run: Self::END, value: 0 });
         }
-        Ok(RunValue { run: run.into(), value: bits.signed(size.into()) })
+        let value = bits.signed(size.into());
+        bits.refill();
+        Ok(RunValue { run: run.into(), value })
     }
 
     /// The next code's symbol, after a refill. The table must be of [`Kind::Symbols`].
@@ -137,11 +164,11 @@ impl Table {
 
     #[inline(always)]
     fn symbol_of(&self, bits: &mut Bits<'_>, entry: Entry) -> Result<u8> {
-        let [symbol, length] = entry.value.to_le_bytes();
+        let (symbol, length) = (entry.value() as u8, entry.value() as u32 >> 8);
         if length == 0 {
             return self.search(bits);
         }
-        bits.skip(length.into());
+        bits.skip(length);
         Ok(symbol)
     }
 

@@ -11,6 +11,7 @@ mod baseline;
 mod bits;
 mod buffered;
 mod colour;
+mod dispatch;
 mod frame;
 mod huffman;
 mod idct;
@@ -31,6 +32,7 @@ use bits::Segment;
 use buffered::{Buffered, Coefficients};
 use colour::Colours;
 use frame::Frame;
+use idct::Processor;
 use markers::{END_OF_IMAGE, Markers, START_OF_SCAN};
 use picture::{Picture, scaled};
 use progressive::State;
@@ -61,12 +63,7 @@ pub(super) fn decode(bytes: &[u8], options: &PhotoOptions) -> Result<Pixels> {
     picture.allocate();
 
     let mut decoder = Decoder { markers, tables, frame: &frame, picture: &mut picture };
-    let segment = Segment::default();
-    if buffered {
-        decoder.many_scans(scan, segment)?
-    } else {
-        decoder.one_scan(&scan, segment)?
-    };
+    dispatch::run(&mut decoder, scan, buffered)?;
     let Picture { width, height, rgb, .. } = picture;
     Ok(Pixels { width: width as u32, height: height as u32, rgb, orientation })
 }
@@ -120,12 +117,29 @@ struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
+    #[inline(always)]
+    fn scans(&mut self, processor: impl Processor, first: Scan, buffered: bool) -> Result<()> {
+        let segment = Segment::default();
+        if buffered {
+            self.many_scans(processor, first, segment)
+        } else {
+            self.one_scan(processor, &first, segment)
+        }
+    }
+
     /// A picture in one scan.
-    fn one_scan(&mut self, scan: &Scan, mut segment: Segment) -> Result<()> {
+    #[inline(always)]
+    fn one_scan(&mut self, processor: impl Processor, scan: &Scan, mut segment: Segment) -> Result<()> {
         let tables = ScanTables::new(self.frame, scan, &self.tables)?;
         let groups = scan.groups(self.frame);
-        let mut sink =
-            Sequential { frame: self.frame, scan, tables: &tables, predicted: [0; 4], picture: self.picture };
+        let mut sink = Sequential {
+            processor,
+            frame: self.frame,
+            scan,
+            tables: &tables,
+            predicted: [0; 4],
+            picture: self.picture,
+        };
         walk(&mut self.markers, &mut segment, &self.tables, groups, &mut sink)?;
         match self.next_scan()? {
             None => Ok(()),
@@ -134,7 +148,8 @@ impl Decoder<'_> {
     }
 
     /// A picture in several scans.
-    fn many_scans(&mut self, first: Scan, mut segment: Segment) -> Result<()> {
+    #[inline(always)]
+    fn many_scans(&mut self, processor: impl Processor, first: Scan, mut segment: Segment) -> Result<()> {
         let mut coefficients = Coefficients::new(self.frame);
         let mut next = Some(first);
         let mut count = 0;
@@ -161,7 +176,7 @@ impl Decoder<'_> {
             next = self.next_scan()?;
         }
         coefficients.check_complete()?;
-        coefficients.reconstruct(self.frame, self.picture);
+        coefficients.reconstruct(processor, self.frame, self.picture);
         Ok(())
     }
 

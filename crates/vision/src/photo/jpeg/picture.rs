@@ -2,7 +2,7 @@
 
 use super::colour::Colours;
 use super::frame::Frame;
-use super::idct::transform;
+use super::idct::{Processor, transform};
 use super::plane::Plane;
 use crate::{Error, Result};
 
@@ -61,10 +61,11 @@ impl Picture {
         self.rgb = vec![0; self.width * self.height * 3];
     }
 
-    /// Takes in a block of a component, `column` blocks from the left and `row` from the top.
+    /// Takes in a block of a component, `column` blocks from the left and `row` from the top of its row of groups.
     #[inline(always)]
     pub(super) fn block(
         &mut self,
+        processor: impl Processor,
         component: usize,
         [column, row]: [usize; 2],
         block: &[i16; 64],
@@ -72,7 +73,7 @@ impl Picture {
     ) {
         if let (Some(plane), Some(steps)) = (self.planes.get_mut(component), self.steps.get(component)) {
             let size = plane.size;
-            transform(block, steps, last, size, plane.square(column, row));
+            transform(processor, block, steps, last, size, plane.square(column, row));
         }
     }
 
@@ -90,5 +91,6 @@ impl Picture {
             }
         }
         self.done_rows = until;
+        self.planes.iter_mut().for_each(Plane::next_group_row);
     }
 }

@@ -8,6 +8,9 @@ pub(super) struct Plane {
     samples: Vec<u8>,
     stride: usize,
     rows: usize,
+    /// Where the row of groups begins that is being read, and how many rows it has.
+    group_row: usize,
+    group_rows: usize,
     /// Side of a block in samples.
     pub(super) size: usize,
     /// Size in samples, as far as they show something of the picture.
@@ -63,6 +66,8 @@ impl Plane {
             samples: vec![0; stride * rows],
             stride,
             rows,
+            group_row: 0,
+            group_rows: v * size,
             size,
             width,
             height,
@@ -82,11 +87,16 @@ impl Plane {
         self.samples.len() + self.enlarged.len() + self.sums.len() * size_of::<u16>()
     }
 
-    /// Where the block goes that is `column` blocks from the left and `row` from the top.
+    /// Where the block goes that is `column` blocks from the left and `row` from the top of the row of groups.
     #[inline(always)]
     pub(super) fn square(&mut self, column: usize, row: usize) -> Square<'_> {
-        let start = row * self.size % self.rows * self.stride + column * self.size;
+        let start = (self.group_row + row * self.size) * self.stride + column * self.size;
         Square { samples: self.samples.get_mut(start..).unwrap_or_default(), stride: self.stride }
+    }
+
+    /// Goes on to the next row of groups.
+    pub(super) fn next_group_row(&mut self) {
+        self.group_row = (self.group_row + self.group_rows) % self.rows;
     }
 
     /// A row of samples; above the first and below the last those are repeated.

@@ -3,12 +3,14 @@
 use super::baseline::read_block;
 use super::bits::Bits;
 use super::frame::Frame;
+use super::idct::Processor;
 use super::picture::Picture;
 use super::scan::{Scan, ScanTables, Sink};
 use crate::Result;
 
 /// A scan of all components.
-pub(super) struct Sequential<'a> {
+pub(super) struct Sequential<'a, P> {
+    pub(super) processor: P,
     pub(super) frame: &'a Frame,
     pub(super) scan: &'a Scan,
     pub(super) tables: &'a ScanTables,
@@ -16,9 +18,9 @@ pub(super) struct Sequential<'a> {
     pub(super) picture: &'a mut Picture,
 }
 
-impl Sink for Sequential<'_> {
+impl<P: Processor> Sink for Sequential<'_, P> {
     #[inline(always)]
-    fn groups(&mut self, bits: &mut Bits<'_>, row: usize, from: usize, to: usize) -> Result<()> {
+    fn groups(&mut self, bits: &mut Bits<'_>, _row: usize, from: usize, to: usize) -> Result<()> {
         for group in from..to {
             for (at, component) in self.scan.components.iter().enumerate() {
                 let (Some(shape), Some(dc), Some(ac), Some(predicted)) = (
@@ -33,8 +35,8 @@ impl Sink for Sequential<'_> {
                     for x in 0..shape.h {
                         let mut block = [0; 64];
                         let last = read_block(bits, dc, ac, predicted, &mut block)?;
-                        let place = [group * shape.h + x, row * shape.v + y];
-                        self.picture.block(component.index, place, &block, last);
+                        let place = [group * shape.h + x, y];
+                        self.picture.block(self.processor, component.index, place, &block, last);
                     }
                 }
             }

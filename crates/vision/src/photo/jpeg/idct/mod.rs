@@ -1,7 +1,13 @@
 //! Coefficients to samples, by the integer transforms of the Independent JPEG Group ("islow"), which Pillow, OpenCV and
 //! most others use: the same numbers to the last bit. See `jidctint.c` and `jidctred.c` of libjpeg-turbo.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+
 use std::num::Wrapping;
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx2::Avx2;
 
 /// Where the coefficient read as number `k` lies in its block.
 #[rustfmt::skip]
@@ -21,7 +27,7 @@ const CONST_BITS: usize = 13;
 /// Fraction bits that are kept between the passes.
 const PASS1_BITS: usize = 2;
 
-/// Sums wrap where a damaged file makes them too large.
+/// Sums wrap or saturate where a damaged file makes them too large, in vectors as here.
 type Int = Wrapping<i32>;
 
 /// The square of samples of one block, in rows `stride` apart.
@@ -39,10 +45,37 @@ impl Square<'_> {
     }
 }
 
+/// What the processor can do.
+pub(super) trait Processor: Copy {
+    /// Transforms a block to 8x8 samples.
+    fn to_eight(self, coefficients: &[i16; 64], steps: &[u16; 64], out: Square<'_>);
+}
+
+/// Any processor.
+#[derive(Clone, Copy)]
+pub(super) struct Plain;
+
+impl Processor for Plain {
+    #[inline(always)]
+    fn to_eight(self, coefficients: &[i16; 64], steps: &[u16; 64], out: Square<'_>) {
+        to_eight(coefficients, steps, out);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Processor for Avx2 {
+    #[inline(always)]
+    fn to_eight(self, coefficients: &[i16; 64], steps: &[u16; 64], out: Square<'_>) {
+        // SAFETY: the processor has AVX2, or there would be no `self`.
+        unsafe { avx2::to_eight(coefficients, steps, out) };
+    }
+}
+
 /// Transforms a block to `size` by `size` samples: 8, 4, 2 or 1. `last` is the greatest number of a coefficient that is
 /// not zero.
 #[inline(always)]
 pub(super) fn transform(
+    processor: impl Processor,
     coefficients: &[i16; 64],
     steps: &[u16; 64],
     last: usize,
@@ -62,7 +95,7 @@ pub(super) fn transform(
         return;
     }
     match size {
-        8 => to_eight(coefficients, steps, out),
+        8 => processor.to_eight(coefficients, steps, out),
         4 => to_four(coefficients, steps, out),
         _ => to_two(coefficients, steps, out),
     }
@@ -74,7 +107,7 @@ fn to_eight(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
     for at in 0..8 {
         let column = std::array::from_fn(|row| dequantise(coefficients, steps, row * 8 + at));
         for (row, value) in eight(column).into_iter().enumerate() {
-            columns[row * 8 + at] = descale(value, CONST_BITS - PASS1_BITS);
+            columns[row * 8 + at] = saturated(descale(value, CONST_BITS - PASS1_BITS));
         }
     }
     let rows = transposed(&columns);
@@ -97,10 +130,10 @@ fn eight(x: [Int; 8]) -> [Int; 8] {
     // Even part.
     let z1 = (x[2] + x[6]) * fix(4433);
     let (tmp2, tmp3) = (z1 + x[6] * fix(-15137), z1 + x[2] * fix(6270));
-    let (tmp0, tmp1) = ((x[0] + x[4]) << CONST_BITS, (x[0] - x[4]) << CONST_BITS);
+    let (tmp0, tmp1) = (short(x[0] + x[4]) << CONST_BITS, short(x[0] - x[4]) << CONST_BITS);
     let even = [tmp0 + tmp3, tmp1 + tmp2, tmp1 - tmp2, tmp0 - tmp3];
     // Odd part.
-    let (z1, z2, z3, z4) = (x[7] + x[1], x[5] + x[3], x[7] + x[3], x[5] + x[1]);
+    let (z1, z2, z3, z4) = (x[7] + x[1], x[5] + x[3], short(x[7] + x[3]), short(x[5] + x[1]));
     let z5 = (z3 + z4) * fix(9633);
     let (z1, z2) = (z1 * fix(-7373), z2 * fix(-20995));
     let (z3, z4) = (z3 * fix(-16069) + z5, z4 * fix(-3196) + z5);
@@ -163,6 +196,17 @@ fn two(x: [Int; 8]) -> [Int; 2] {
 #[inline(always)]
 fn fix(constant: i32) -> Int {
     Wrapping(constant)
+}
+
+/// The lower 16 bits.
+#[inline(always)]
+fn short(value: Int) -> Int {
+    Wrapping(i32::from(value.0 as i16))
+}
+
+#[inline(always)]
+fn saturated(value: i32) -> i32 {
+    value.clamp(i16::MIN.into(), i16::MAX.into())
 }
 
 /// A coefficient times its step, in 16 bits as the vector code of others has it.
