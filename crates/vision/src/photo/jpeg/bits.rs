@@ -42,6 +42,7 @@ impl Segment {
 }
 
 /// Reads bits, most significant first.
+#[derive(Clone, Copy)]
 pub(super) struct Bits<'a> {
     bytes: &'a [u8],
     at: usize,

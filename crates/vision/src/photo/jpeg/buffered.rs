@@ -5,6 +5,7 @@ use super::bits::Bits;
 use super::corrupt;
 use super::frame::{Component, Frame};
 use super::idct::Processor;
+use super::pairs::Block;
 use super::picture::Picture;
 use super::progressive::{State, read_ac, read_dc, refine_ac};
 use super::scan::{Scan, ScanComponent, ScanTables, Sink};
@@ -106,9 +107,13 @@ impl Buffered<'_> {
         let Self { scan, state, tables, .. } = self;
         let no_table = || corrupt("a scan's table is missing");
         if !self.frame.progressive {
-            let (dc, ac) =
-                (tables.dc(component).ok_or_else(no_table)?, tables.ac(component).ok_or_else(no_table)?);
-            read_block(bits, dc, ac, &mut state.predicted[at & 3], block)?;
+            let (dc, ac) = (
+                tables.dc(component).ok_or_else(no_table)?,
+                tables.ac_pairs(component).ok_or_else(no_table)?,
+            );
+            let mut whole = Block::new();
+            read_block(bits, dc, ac, &mut state.predicted[at & 3], &mut whole)?;
+            *block = *whole.coefficients();
         } else if scan.first == 0 && scan.high == 0 {
             let dc = tables.dc(component).ok_or_else(no_table)?;
             block[0] = read_dc(bits, dc, scan.low, &mut state.predicted[at & 3])?;

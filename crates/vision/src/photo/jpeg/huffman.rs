@@ -5,11 +5,7 @@ use super::corrupt;
 use crate::Result;
 
 /// Bits that are looked up at once. Most coefficients of a photo take fewer, their sign and size included.
-const LOOK: u32 = 11;
-
-/// Codes with their numbers that can be read after one refill: all but the last take no more than [`LOOK`] bits, or
-/// there is another refill; the last takes no more than 16 + 15.
-pub(super) const CODES_OF_A_REFILL: usize = 3;
+pub(super) const LOOK: u32 = 11;
 
 /// A table as a file defines it.
 #[derive(Clone)]
@@ -133,6 +129,12 @@ impl Table {
         }
     }
 
+    /// The bits, run and number of what `index`, of [`LOOK`] bits, begins with, if it is all there.
+    pub(super) fn looked_up(&self, index: usize) -> Option<(u32, usize, i16)> {
+        let entry = self.look.get(index).filter(|entry| entry.bits() != 0)?;
+        Some((entry.bits(), entry.run(), entry.value() as i16))
+    }
+
     /// The next code and its number, after a refill. The table must be of this kind.
     #[inline(always)]
     pub(super) fn run_value(&self, bits: &mut Bits<'_>, kind: Kind) -> Result<RunValue> {
@@ -152,7 +154,6 @@ impl Table {
             return Ok(RunValue { run: Self::END, value: 0 });
         }
         let value = bits.signed(size.into());
-        bits.refill();
         Ok(RunValue { run: run.into(), value })
     }
 

@@ -16,6 +16,7 @@ mod frame;
 mod huffman;
 mod idct;
 mod markers;
+mod pairs;
 mod picture;
 mod plane;
 mod progressive;

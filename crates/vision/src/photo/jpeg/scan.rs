@@ -5,6 +5,7 @@ use super::corrupt;
 use super::frame::Frame;
 use super::huffman::{Definition, Kind, Table};
 use super::markers::{Fields, Markers, check_end};
+use super::pairs::PairTable;
 use super::tables::Tables;
 use crate::Result;
 
@@ -77,21 +78,24 @@ impl Scan {
 pub(super) struct ScanTables {
     dc: [Option<Table>; 4],
     ac: [Option<Table>; 4],
+    ac_pairs: [Option<PairTable>; 4],
 }
 
 impl ScanTables {
     /// Tables are made ready here, not where a file defines them: it may define more than it uses.
     pub(super) fn new(frame: &Frame, scan: &Scan, tables: &Tables) -> Result<Self> {
-        let mut made = Self { dc: [const { None }; 4], ac: [const { None }; 4] };
+        let mut made =
+            Self { dc: [const { None }; 4], ac: [const { None }; 4], ac_pairs: [const { None }; 4] };
         let needs_dc = !frame.progressive || scan.first == 0 && scan.high == 0;
         let needs_ac = !frame.progressive || scan.first > 0;
-        let ac_kind = if frame.progressive { Kind::Symbols } else { Kind::Ac };
         for component in &scan.components {
             if needs_dc {
                 made.dc[component.dc] = Some(make(&tables.dc, component.dc, Kind::Dc)?);
             }
-            if needs_ac {
-                made.ac[component.ac] = Some(make(&tables.ac, component.ac, ac_kind)?);
+            if needs_ac && frame.progressive {
+                made.ac[component.ac] = Some(make(&tables.ac, component.ac, Kind::Symbols)?);
+            } else if needs_ac {
+                made.ac_pairs[component.ac] = Some(PairTable::new(make(&tables.ac, component.ac, Kind::Ac)?));
             }
         }
         Ok(made)
@@ -105,6 +109,11 @@ impl ScanTables {
     #[inline(always)]
     pub(super) fn ac(&self, component: &ScanComponent) -> Option<&Table> {
         self.ac[component.ac & 3].as_ref()
+    }
+
+    #[inline(always)]
+    pub(super) fn ac_pairs(&self, component: &ScanComponent) -> Option<&PairTable> {
+        self.ac_pairs[component.ac & 3].as_ref()
     }
 }
 

@@ -4,6 +4,7 @@ use super::baseline::read_block;
 use super::bits::Bits;
 use super::frame::Frame;
 use super::idct::Processor;
+use super::pairs::Block;
 use super::picture::Picture;
 use super::scan::{Scan, ScanTables, Sink};
 use crate::Result;
@@ -21,22 +22,29 @@ pub(super) struct Sequential<'a, P> {
 impl<P: Processor> Sink for Sequential<'_, P> {
     #[inline(always)]
     fn groups(&mut self, bits: &mut Bits<'_>, _row: usize, from: usize, to: usize) -> Result<()> {
+        let mut block = Block::new();
         for group in from..to {
             for (at, component) in self.scan.components.iter().enumerate() {
                 let (Some(shape), Some(dc), Some(ac), Some(predicted)) = (
                     self.frame.components.get(component.index),
                     self.tables.dc(component),
-                    self.tables.ac(component),
+                    self.tables.ac_pairs(component),
                     self.predicted.get_mut(at),
                 ) else {
                     continue;
                 };
                 for y in 0..shape.v {
                     for x in 0..shape.h {
-                        let mut block = [0; 64];
+                        *block.coefficients() = [0; 64];
                         let last = read_block(bits, dc, ac, predicted, &mut block)?;
                         let place = [group * shape.h + x, y];
-                        self.picture.block(self.processor, component.index, place, &block, last);
+                        self.picture.block(
+                            self.processor,
+                            component.index,
+                            place,
+                            block.coefficients(),
+                            last,
+                        );
                     }
                 }
             }
