@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::panic::catch_unwind;
 
 use image::metadata::Orientation;
-use image::{ColorType, DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
+use image::{ColorType, DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgba};
 
 use super::kind::Kind;
 use super::orientation::rotation_and_mirror;
@@ -56,6 +56,25 @@ fn decode_with_image(
     limits.check_picture(width.into(), height.into(), memory)?;
     // Damaged metadata is no reason to refuse a picture that decodes.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let rgb = DynamicImage::from_decoder(decoder).map_err(refused)?.into_rgb8().into_raw();
+    let rgb = to_rgb(DynamicImage::from_decoder(decoder).map_err(refused)?);
     Ok(Pixels { width, height, rgb, orientation })
+}
+
+/// Drops alpha, repeats grey, and of 16 bits keeps the upper 8: see [`Photo`].
+fn to_rgb(picture: DynamicImage) -> Vec<u8> {
+    let upper = |sample: u16| sample.to_be_bytes()[0];
+    let triple = |[r, g, b]: [u16; 3]| [upper(r), upper(g), upper(b)];
+    match picture {
+        DynamicImage::ImageLuma16(picture) => {
+            picture.pixels().flat_map(|pixel| [upper(pixel.0[0]); 3]).collect()
+        }
+        DynamicImage::ImageLumaA16(picture) => {
+            picture.pixels().flat_map(|pixel| [upper(pixel.0[0]); 3]).collect()
+        }
+        DynamicImage::ImageRgb16(picture) => picture.pixels().flat_map(|pixel| triple(pixel.0)).collect(),
+        DynamicImage::ImageRgba16(picture) => {
+            picture.pixels().flat_map(|&Rgba([r, g, b, _])| triple([r, g, b])).collect()
+        }
+        other => other.into_rgb8().into_raw(),
+    }
 }

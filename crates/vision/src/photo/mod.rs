@@ -19,12 +19,13 @@ use crate::{Error, Frame, PixelFormat, Plane, Result, Rotation};
 
 /// A decoded photo: 8-bit RGB, upright by its EXIF orientation.
 ///
-/// Reads JPEG (also progressive, greyscale and CMYK), PNG, WebP, GIF (its first picture) and BMP. Alpha is dropped,
-/// not composited, as Pillow's `convert("RGB")` does for training data; 16-bit samples are rounded to 8 bits; grey is
-/// repeated in all three channels. Embedded colour profiles are not applied.
+/// Reads JPEG (also progressive, greyscale, CMYK and Adobe's YCCK), PNG, WebP, GIF (its first picture) and BMP, and
+/// gives the bytes that Pillow's `convert("RGB")` gives for them, which is what networks were trained on: JPEG as
+/// libjpeg decodes it, alpha dropped rather than composited, grey repeated in all three channels, embedded colour
+/// profiles not applied. Of 16-bit samples the upper 8 bits are kept, as Pillow, OpenCV and TensorFlow do for colours;
+/// Pillow clips 16-bit grey to white, which is of no use, and OpenCV's way is followed there too.
 ///
-/// JPEG gives the same bytes as libjpeg, and so as Pillow and OpenCV. A file that is damaged or cut short is refused,
-/// as a network would label what is left of it all the same.
+/// A file that is damaged or cut short is refused, as a network would label what is left of it all the same.
 ///
 /// The pixels stay as the file has them: [`Photo::frame`] says how to turn them, which costs a [`Preprocessor`]
 /// nothing.

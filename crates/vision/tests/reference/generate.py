@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 import skimage
 from numpy.typing import NDArray
-from PIL import Image, ImageFilter
+from PIL import Image, ImageFilter, ImageOps
 
 HERE = Path(__file__).parent
 PHOTOS = HERE / "photos"
@@ -528,47 +528,85 @@ def png_chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def photos() -> None:
-    """Write image files that all show the same cup, and some that must be refused."""
-    PHOTOS.mkdir(exist_ok=True)
-    pixels = coffee()
-    upright = Image.fromarray(pixels)
-    (PHOTOS / "upright.rgb").write_bytes(pixels.tobytes())
+def interlaced_png(pixels: Bytes) -> bytes:
+    """Make an interlaced PNG file (Adam7), which Pillow does not write."""
+    passes = [
+        pixels[0::8, 0::8],
+        pixels[0::8, 4::8],
+        pixels[4::8, 0::4],
+        pixels[0::4, 2::4],
+        pixels[2::4, 0::2],
+        pixels[0::2, 1::2],
+        pixels[1::2, 0::1],
+    ]
+    data = b"".join(b"\0" + row.tobytes() for part in passes for row in part if row.size)
+    height, width = pixels.shape[:2]
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 1)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(data)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(png_chunk(kind, data) for kind, data in chunks)
 
-    lossy = {"quality": 92, "subsampling": 0}
+
+def oriented_photos(upright: Image.Image) -> None:
+    """Write files with each EXIF orientation."""
     for orientation in range(1, 9):
-        picture = stored(upright, orientation)
-        picture.save(PHOTOS / f"exif-{orientation}.jpg", exif=exif(orientation), **lossy)
-    stored(upright, 6).save(PHOTOS / "exif-6.webp", exif=exif(6), lossless=True)
-    stored(upright, 7).save(PHOTOS / "exif-7.png", exif=exif(7))
-    upright.save(PHOTOS / "exif-9.jpg", exif=exif(9), **lossy)
-    upright.save(PHOTOS / "progressive.jpg", progressive=True, **lossy)
-    upright.save(PHOTOS / "chroma-halved.jpg", quality=92, subsampling=2)
-    upright.convert("CMYK").save(PHOTOS / "cmyk.jpg", quality=92)
-    upright.convert("L").save(PHOTOS / "grey.jpg", quality=92)
-    upright.save(PHOTOS / "plain.bmp")
-    upright.save(PHOTOS / "lossless.webp", lossless=True)
+        picture, tag = stored(upright, orientation), exif(orientation)
+        path = PHOTOS / f"exif-{orientation}"
+        picture.save(path.with_suffix(".jpg"), exif=tag, quality=92, subsampling=0)
+        picture.save(path.with_suffix(".webp"), exif=tag, lossless=True)
+        picture.save(path.with_suffix(".png"), exif=tag)
+    upright.save(PHOTOS / "exif-9.jpg", exif=exif(9), quality=92, subsampling=0)
 
+
+def jpeg_photos(upright: Image.Image) -> None:
+    """Write JPEG files of many kinds."""
+    upright.save(PHOTOS / "progressive.jpg", progressive=True, quality=92, subsampling=0)
+    upright.save(PHOTOS / "chroma-halved.jpg", quality=92, subsampling=2)
+    upright.save(PHOTOS / "progressive-halved.jpg", progressive=True, quality=70, subsampling=2)
+    upright.save(PHOTOS / "restarts.jpg", quality=80, subsampling=1, restart_marker_blocks=3)
+    upright.save(PHOTOS / "colours-rgb.jpg", quality=80, keep_rgb=True)
+    upright.save(PHOTOS / "coarse.jpg", quality=5, subsampling=2)
+    upright.save(PHOTOS / "finest.jpg", quality=100, subsampling=0, optimize=True)
+    for name, factors in (("440", 0x121111), ("411", 0x411111)):
+        sampling = [cv2.IMWRITE_JPEG_SAMPLING_FACTOR, factors]
+        encoded = cv2.imencode(".jpg", np.asarray(upright)[..., ::-1], sampling)[1]
+        (PHOTOS / f"sampling-{name}.jpg").write_bytes(encoded.tobytes())
+    for width, height in ((1, 1), (2, 3), (5, 17), (33, 9)):
+        part = upright.crop((20, 10, 20 + width, 10 + height))
+        part.save(PHOTOS / f"odd-{width}x{height}.jpg", quality=85, subsampling=2)
+    upright.convert("L").save(PHOTOS / "grey.jpg", quality=92)
+    upright.convert("L").save(PHOTOS / "grey-progressive.jpg", quality=60, progressive=True)
+
+    upright.convert("CMYK").save(PHOTOS / "cmyk.jpg", quality=92)
+    # The same numbers, said to be YCCK: Adobe's segment ends with the transform.
+    cmyk = (PHOTOS / "cmyk.jpg").read_bytes()
+    transform = cmyk.index(b"Adobe") + 11
+    (PHOTOS / "ycck.jpg").write_bytes(cmyk[:transform] + b"\x02" + cmyk[transform + 1 :])
+
+
+def png_photos(upright: Image.Image) -> None:
+    """Write PNG files of many kinds."""
+    pixels = np.asarray(upright)
+    (PHOTOS / "interlaced.png").write_bytes(interlaced_png(pixels))
     alpha = Image.fromarray(np.tile(np.linspace(0, 255, 60).astype(np.uint8), (40, 1)))
     with_alpha = upright.copy()
     with_alpha.putalpha(alpha)
     with_alpha.save(PHOTOS / "rgba.png")
     Image.merge("LA", (upright.convert("L"), alpha)).save(PHOTOS / "grey-alpha.png")
-
-    # 16 bits that round to the same 8, from 127 below to 127 above.
-    noise = (np.arange(pixels.size).reshape(pixels.shape) * 37 % 255 - 127).astype(np.int32)
-    deep = np.clip(pixels.astype(np.int32) * 257 + noise, 0, 65535).astype(np.uint16)
-    (PHOTOS / "rgb-16.png").write_bytes(cv2.imencode(".png", deep[..., ::-1])[1].tobytes())
-    grey = np.asarray(upright.convert("L")).astype(np.int32)
-    deep_grey = np.clip(grey * 257 + noise[..., 0], 0, 65535).astype(np.uint16)
-    (PHOTOS / "grey-16.png").write_bytes(cv2.imencode(".png", deep_grey)[1].tobytes())
-    (PHOTOS / "grey.raw").write_bytes(np.asarray(upright.convert("L")).tobytes())
-
     few = upright.quantize(32)
     few.save(PHOTOS / "palette.png")
-    few.convert("RGB").quantize(32).save(
-        PHOTOS / "animated.gif", save_all=True, append_images=[few.rotate(180)], duration=100
-    )
+    few.save(PHOTOS / "palette-transparent.png", transparency=3)
+    upright.quantize(4).save(PHOTOS / "palette-2-bits.png", bits=2)
+
+    # Any lower 8 bits.
+    noise = np.arange(pixels.size, dtype=np.uint16).reshape(pixels.shape) * 37 % 256
+    deep = pixels * np.uint16(256) + noise
+    deep_alpha = np.dstack([deep[..., ::-1], deep[..., :1]])
+    grey = np.asarray(upright.convert("L"))
+    (PHOTOS / "rgb-16.png").write_bytes(cv2.imencode(".png", deep[..., ::-1])[1].tobytes())
+    (PHOTOS / "rgba-16.png").write_bytes(cv2.imencode(".png", deep_alpha)[1].tobytes())
+    deep_grey = grey * np.uint16(256) + noise[..., 0]
+    (PHOTOS / "grey-16.png").write_bytes(cv2.imencode(".png", deep_grey)[1].tobytes())
+    (PHOTOS / "grey.raw").write_bytes(grey.tobytes())
 
     Image.new("RGB", (1, 1), (200, 100, 50)).save(PHOTOS / "one-pixel.png")
     # 30000x30000 in a few bytes.
@@ -578,6 +616,63 @@ def photos() -> None:
     for kind, data in ((b"IHDR", header), (b"IDAT", zlib.compress(bytes(1000))), (b"IEND", b"")):
         bomb.write(png_chunk(kind, data))
     (PHOTOS / "bomb.png").write_bytes(bomb.getvalue())
+
+
+def reduced(path: Path, part: int) -> Bytes:
+    """Decode a JPEG file to a half, a quarter or an eighth, with libjpeg-turbo by way of OpenCV."""
+    flags = {
+        1: cv2.IMREAD_COLOR,
+        2: cv2.IMREAD_REDUCED_COLOR_2,
+        4: cv2.IMREAD_REDUCED_COLOR_4,
+        8: cv2.IMREAD_REDUCED_COLOR_8,
+    }
+    return cv2.imread(str(path), flags[part])[..., ::-1]
+
+
+def expected_photos() -> None:
+    """Write the size and CRC-32 of what other libraries make of each file, upright, and of JPEG at reduced sizes."""
+    lines = []
+    for path in sorted(PHOTOS.iterdir()):
+        if path.suffix not in (".jpg", ".png", ".webp", ".gif", ".bmp") or path.name == "bomb.png":
+            continue
+        picture = Image.open(path)
+        # Pillow clips 16-bit grey.
+        deep_grey = picture.mode == "I;16"
+        rgb = reduced(path, 1) if deep_grey else ImageOps.exif_transpose(picture).convert("RGB")
+        parts = {1: np.asarray(rgb)}
+        if path.suffix == ".jpg" and picture.mode != "CMYK":
+            smaller = None
+            for part in (8, 4, 2):
+                pixels = reduced(path, part)
+                # By its size alone, one would get the smaller.
+                if pixels.shape != smaller:
+                    parts[part] = pixels
+                smaller = pixels.shape
+        for part, pixels in parts.items():
+            height, width = pixels.shape[:2]
+            crc = zlib.crc32(np.ascontiguousarray(pixels).tobytes())
+            lines.append(f"{path.name}\t{part}\t{width}\t{height}\t{crc:08x}\n")
+    (PHOTOS / "expected.tsv").write_text("".join(lines))
+
+
+def photos() -> None:
+    """Write image files that all show the same cup, and some that must be refused."""
+    PHOTOS.mkdir(exist_ok=True)
+    pixels = coffee()
+    upright = Image.fromarray(pixels)
+    (PHOTOS / "upright.rgb").write_bytes(pixels.tobytes())
+    oriented_photos(upright)
+    jpeg_photos(upright)
+    png_photos(upright)
+
+    upright.save(PHOTOS / "plain.bmp")
+    upright.save(PHOTOS / "lossless.webp", lossless=True)
+    upright.save(PHOTOS / "lossy.webp", quality=80)
+    few = upright.quantize(32)
+    few.convert("RGB").quantize(32).save(
+        PHOTOS / "animated.gif", save_all=True, append_images=[few.rotate(180)], duration=100
+    )
+    expected_photos()
 
 
 def main() -> None:
