@@ -486,6 +486,15 @@ fn a_decompression_bomb_is_refused_before_it_is_decoded() {
 }
 
 #[test]
+fn metadata_that_claim_to_be_long_cost_no_memory() {
+    let mut bytes = read("photos/exif-6.webp");
+    let exif = bytes.windows(4).position(|four| four == b"EXIF").unwrap();
+    bytes[exif + 4..exif + 8].copy_from_slice(&[0xf0, 0xff, 0xff, 0xff]);
+    // Four gigabytes, were they allocated. The picture itself is whole.
+    assert!(Photo::decode(&bytes).is_ok_and(|photo| (photo.width(), photo.height()) == (40, 60)));
+}
+
+#[test]
 fn limits_of_the_callers_hold() {
     let bytes = read("photos/exif-1.jpg");
     let limits = PhotoLimits::default();

@@ -8,7 +8,7 @@ use image::{ColorType, DynamicImage, ImageDecoder, ImageError, ImageFormat, Imag
 
 use super::kind::Kind;
 use super::orientation::rotation_and_mirror;
-use super::{Photo, PhotoLimits, PhotoOptions, Pixels, jpeg};
+use super::{Photo, PhotoLimits, PhotoOptions, Pixels, jpeg, webp};
 use crate::{Error, Result};
 
 pub(super) fn decode(bytes: &[u8], options: &PhotoOptions) -> Result<Photo> {
@@ -50,12 +50,17 @@ fn decode_with_image(
     let mut decoder = reader.into_decoder().map_err(refused)?;
     // Before anything is allocated for the pixels.
     let (width, height) = decoder.dimensions();
-    let rgb_bytes = u64::from(width) * u64::from(height) * 3;
-    let converted_bytes = if decoder.color_type() == ColorType::Rgb8 { 0 } else { rgb_bytes };
-    let memory = decoder.total_bytes().saturating_add(converted_bytes);
+    let pixels = u64::from(width) * u64::from(height);
+    let converted = if decoder.color_type() == ColorType::Rgb8 { 0 } else { pixels * 3 };
+    let working = if format == ImageFormat::WebP { pixels * webp::working_bytes_per_pixel(bytes) } else { 0 };
+    let memory = decoder.total_bytes().saturating_add(converted).saturating_add(working);
     limits.check_picture(width.into(), height.into(), memory)?;
     // Damaged metadata is no reason to refuse a picture that decodes.
-    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let orientation = match format {
+        ImageFormat::WebP => webp::orientation(bytes),
+        _ => decoder.orientation().ok(),
+    };
+    let orientation = orientation.unwrap_or(Orientation::NoTransforms);
     let rgb = to_rgb(DynamicImage::from_decoder(decoder).map_err(refused)?);
     Ok(Pixels { width, height, rgb, orientation })
 }

@@ -5,6 +5,7 @@ mod jpeg;
 mod kind;
 mod limits;
 mod orientation;
+mod webp;
 
 pub use limits::PhotoLimits;
 
