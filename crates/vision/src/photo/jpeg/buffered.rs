@@ -18,6 +18,8 @@ pub(super) struct Coefficients {
 
 struct ComponentBlocks {
     blocks: Vec<[i16; 64]>,
+    /// Whether a block has anything but its DC coefficient: most scans have nothing to say of most blocks.
+    has_ac: Vec<bool>,
     /// Blocks in a row, those outside of the picture included.
     stride: usize,
     /// For each coefficient, how many of its bits are not known yet, once any is.
@@ -28,7 +30,12 @@ impl Coefficients {
     pub(super) fn new(frame: &Frame) -> Self {
         let zero = |component: &Component| {
             let (stride, rows) = (frame.mcus_wide * component.h, frame.mcus_high * component.v);
-            ComponentBlocks { blocks: vec![[0; 64]; stride * rows], stride, missing_bits: [None; 64] }
+            ComponentBlocks {
+                blocks: vec![[0; 64]; stride * rows],
+                has_ac: vec![false; stride * rows],
+                stride,
+                missing_bits: [None; 64],
+            }
         };
         Self { components: frame.components.iter().map(zero).collect() }
     }
@@ -69,10 +76,9 @@ impl Coefficients {
             for (index, (component, shape)) in self.components.iter().zip(&frame.components).enumerate() {
                 for y in 0..shape.v {
                     let first = (row * shape.v + y) * component.stride;
-                    let blocks = component.blocks.get(first..).unwrap_or(&[]);
-                    for (x, block) in blocks.iter().take(shape.blocks_wide).enumerate() {
-                        let flat = block[1..].iter().all(|&coefficient| coefficient == 0);
-                        picture.block(processor, index, [x, y], block, if flat { 0 } else { 63 });
+                    let blocks = component.blocks.iter().zip(&component.has_ac).skip(first);
+                    for (x, (block, &has_ac)) in blocks.take(shape.blocks_wide).enumerate() {
+                        picture.block(processor, index, [x, y], block, if has_ac { 63 } else { 0 });
                     }
                 }
             }
@@ -100,8 +106,9 @@ impl Buffered<'_> {
         component: &ScanComponent,
         [column, row]: [usize; 2],
     ) -> Result<()> {
-        let blocks = self.coefficients.components.get_mut(component.index);
-        let Some(block) = blocks.and_then(|all| all.blocks.get_mut(row * all.stride + column)) else {
+        let Some(all) = self.coefficients.components.get_mut(component.index) else { return Ok(()) };
+        let index = row * all.stride + column;
+        let (Some(block), Some(has_ac)) = (all.blocks.get_mut(index), all.has_ac.get_mut(index)) else {
             return Ok(());
         };
         let Self { scan, state, tables, .. } = self;
@@ -112,7 +119,7 @@ impl Buffered<'_> {
                 tables.ac_pairs(component).ok_or_else(no_table)?,
             );
             let mut whole = Block::new();
-            read_block(bits, dc, ac, &mut state.predicted[at & 3], &mut whole)?;
+            *has_ac = read_block(bits, dc, ac, &mut state.predicted[at & 3], &mut whole)? > 0;
             *block = *whole.coefficients();
         } else if scan.first == 0 && scan.high == 0 {
             let dc = tables.dc(component).ok_or_else(no_table)?;
@@ -123,8 +130,14 @@ impl Buffered<'_> {
             }
         } else {
             let ac = tables.ac(component).ok_or_else(no_table)?;
-            let read = if scan.high == 0 { read_ac } else { refine_ac };
-            read(bits, ac, scan, state, block)?;
+            if scan.high == 0 {
+                *has_ac |= read_ac(bits, ac, scan, state, block)?;
+            } else if state.empty_blocks > 0 && !*has_ac {
+                state.empty_blocks -= 1;
+            } else {
+                refine_ac(bits, ac, scan, state, block)?;
+                *has_ac = true;
+            }
         }
         Ok(())
     }
@@ -135,7 +148,19 @@ impl Sink for Buffered<'_> {
     fn groups(&mut self, bits: &mut Bits<'_>, row: usize, from: usize, to: usize) -> Result<()> {
         let scan = self.scan;
         if let [only] = &scan.components[..] {
-            return (from..to).try_for_each(|column| self.block(bits, 0, only, [column, row]));
+            let only_fills = self.frame.progressive && scan.first > 0 && scan.high == 0;
+            let mut column = from;
+            while column < to {
+                if only_fills && self.state.empty_blocks > 0 {
+                    let empty = to.abs_diff(column).min(self.state.empty_blocks as usize);
+                    self.state.empty_blocks -= empty as u32;
+                    column += empty;
+                } else {
+                    self.block(bits, 0, only, [column, row])?;
+                    column += 1;
+                }
+            }
+            return Ok(());
         }
         for group in from..to {
             for (at, component) in scan.components.iter().enumerate() {

@@ -24,7 +24,7 @@ pub(super) fn read_dc(bits: &mut Bits<'_>, table: &Table, low: u32, predicted: &
     Ok(predicted.wrapping_shl(low) as i16)
 }
 
-/// A block's first bits of its AC coefficients.
+/// A block's first bits of its AC coefficients, unless it is in a run of empty ones. Says whether there are any.
 #[inline(always)]
 pub(super) fn read_ac(
     bits: &mut Bits<'_>,
@@ -32,12 +32,8 @@ pub(super) fn read_ac(
     scan: &Scan,
     state: &mut State,
     block: &mut [i16; 64],
-) -> Result<()> {
-    if state.empty_blocks > 0 {
-        state.empty_blocks -= 1;
-        return Ok(());
-    }
-    let mut next = scan.first;
+) -> Result<bool> {
+    let (mut next, mut found) = (scan.first, false);
     while next <= scan.last {
         bits.refill();
         let symbol = table.symbol(bits)?;
@@ -52,10 +48,11 @@ pub(super) fn read_ac(
         }
         if size > 0 {
             block[usize::from(ZIGZAG[at])] = bits.signed(size).wrapping_shl(scan.low) as i16;
+            found = true;
         }
         next = at + 1;
     }
-    Ok(())
+    Ok(found)
 }
 
 /// The next bit of a block's AC coefficients.
