@@ -4,9 +4,9 @@ use super::baseline::read_block;
 use super::bits::Bits;
 use super::corrupt;
 use super::frame::{Component, Frame};
-use super::idct::Processor;
 use super::pairs::Block;
 use super::picture::Picture;
+use super::processor::Processor;
 use super::progressive::{State, read_ac, read_dc, refine_ac};
 use super::scan::{Scan, ScanComponent, ScanTables, Sink};
 use crate::Result;
@@ -82,7 +82,7 @@ impl Coefficients {
                     }
                 }
             }
-            picture.group_row_done(row);
+            picture.group_row_done(processor, row);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::Decoder;
 #[cfg(target_arch = "x86_64")]
-use super::idct::Avx2;
-use super::idct::Plain;
+use super::processor::Avx2;
+use super::processor::Plain;
 use super::scan::Scan;
 use crate::Result;
 

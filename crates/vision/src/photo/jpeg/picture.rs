@@ -2,8 +2,9 @@
 
 use super::colour::Colours;
 use super::frame::Frame;
-use super::idct::{Processor, transform};
+use super::idct::transform;
 use super::plane::Plane;
+use super::processor::Processor;
 use crate::{Error, Result};
 
 /// The picture, which grows from the top by rows of groups of blocks.
@@ -79,7 +80,7 @@ impl Picture {
 
     /// Writes the rows that are complete once a row of groups is.
     #[inline(always)]
-    pub(super) fn group_row_done(&mut self, row: usize) {
+    pub(super) fn group_row_done(&mut self, processor: impl Processor, row: usize) {
         let end = (row + 1) * self.group_rows;
         let until = if end >= self.height { self.height } else { end - self.waiting_rows };
         for y in self.done_rows..until {
@@ -87,7 +88,7 @@ impl Picture {
             rows.iter_mut().zip(&mut self.planes).for_each(|(row, plane)| *row = plane.picture_row(y));
             let bytes = self.width * 3;
             if let Some(out) = self.rgb.get_mut(y * bytes..(y + 1) * bytes) {
-                self.colours.to_rgb(rows, out);
+                self.colours.to_rgb(processor, rows, out);
             }
         }
         self.done_rows = until;

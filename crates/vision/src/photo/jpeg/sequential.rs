@@ -3,9 +3,9 @@
 use super::baseline::read_block;
 use super::bits::Bits;
 use super::frame::Frame;
-use super::idct::Processor;
 use super::pairs::Block;
 use super::picture::Picture;
+use super::processor::Processor;
 use super::scan::{Scan, ScanTables, Sink};
 use crate::Result;
 
@@ -58,6 +58,6 @@ impl<P: Processor> Sink for Sequential<'_, P> {
 
     #[inline(always)]
     fn row_done(&mut self, row: usize) {
-        self.picture.group_row_done(row);
+        self.picture.group_row_done(self.processor, row);
     }
 }

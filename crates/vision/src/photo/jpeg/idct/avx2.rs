@@ -5,16 +5,6 @@ use std::num::Wrapping;
 
 use super::{CONST_BITS, PASS1_BITS, Square, sample};
 
-/// Says that the processor has AVX2: there is no other way to come by one.
-#[derive(Clone, Copy)]
-pub(in super::super) struct Avx2(());
-
-impl Avx2 {
-    pub(in super::super) fn detect() -> Option<Self> {
-        is_x86_feature_detected!("avx2").then_some(Self(()))
-    }
-}
-
 /// A row of coefficients, times their steps.
 #[target_feature(enable = "avx2")]
 #[inline]
@@ -29,7 +19,7 @@ fn dequantised(coefficients: &[i16; 64], steps: &[u16; 64], row: usize) -> __m12
 /// As [`super::to_two`].
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn to_two(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
+pub(in super::super) fn to_two(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
     const FIRST: i32 = (CONST_BITS - PASS1_BITS + 2) as i32;
     const SECOND: usize = CONST_BITS + PASS1_BITS + 3 + 2;
     let row = |at: usize| dequantised(coefficients, steps, at);
@@ -60,7 +50,7 @@ pub(super) fn to_two(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Squar
 /// As [`super::to_four`].
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn to_four(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
+pub(in super::super) fn to_four(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
     const FIRST: i32 = (CONST_BITS - PASS1_BITS + 1) as i32;
     const SECOND: i32 = (CONST_BITS + PASS1_BITS + 3 + 1) as i32;
     let row = |at: usize| dequantised(coefficients, steps, at);
@@ -112,7 +102,7 @@ pub(super) fn to_four(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Squa
 /// As [`super::to_eight`].
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn to_eight(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
+pub(in super::super) fn to_eight(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
     let row = |at: usize| dequantised(coefficients, steps, at);
     let rows = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
     const FIRST: i32 = (CONST_BITS - PASS1_BITS) as i32;

@@ -2,12 +2,11 @@
 //! most others use: the same numbers to the last bit. See `jidctint.c` and `jidctred.c` of libjpeg-turbo.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(super) mod avx2;
 
 use std::num::Wrapping;
 
-#[cfg(target_arch = "x86_64")]
-pub(super) use avx2::Avx2;
+use super::processor::Processor;
 
 /// Where the coefficient read as number `k` lies in its block.
 #[rustfmt::skip]
@@ -45,60 +44,6 @@ impl Square<'_> {
     }
 }
 
-/// What the processor can do.
-pub(super) trait Processor: Copy {
-    /// Transforms a block to 8x8 samples.
-    fn to_eight(self, coefficients: &[i16; 64], steps: &[u16; 64], out: Square<'_>);
-
-    /// Transforms a block to 4x4 samples.
-    fn to_four(self, coefficients: &[i16; 64], steps: &[u16; 64], out: Square<'_>);
-
-    /// Transforms a block to 2x2 samples.
-    fn to_two(self, coefficients: &[i16; 64], steps: &[u16; 64], out: Square<'_>);
-}
-
-/// Any processor.
-#[derive(Clone, Copy)]
-pub(super) struct Plain;
-
-impl Processor for Plain {
-    #[inline(always)]
-    fn to_eight(self, coefficients: &[i16; 64], steps: &[u16; 64], out: Square<'_>) {
-        to_eight(coefficients, steps, out);
-    }
-
-    #[inline(always)]
-    fn to_two(self, coefficients: &[i16; 64], steps: &[u16; 64], out: Square<'_>) {
-        to_two(coefficients, steps, out);
-    }
-
-    #[inline(always)]
-    fn to_four(self, coefficients: &[i16; 64], steps: &[u16; 64], out: Square<'_>) {
-        to_four(coefficients, steps, out);
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Processor for Avx2 {
-    #[inline(always)]
-    fn to_eight(self, coefficients: &[i16; 64], steps: &[u16; 64], out: Square<'_>) {
-        // SAFETY: the processor has AVX2, or there would be no `self`.
-        unsafe { avx2::to_eight(coefficients, steps, out) };
-    }
-
-    #[inline(always)]
-    fn to_two(self, coefficients: &[i16; 64], steps: &[u16; 64], out: Square<'_>) {
-        // SAFETY: as above.
-        unsafe { avx2::to_two(coefficients, steps, out) };
-    }
-
-    #[inline(always)]
-    fn to_four(self, coefficients: &[i16; 64], steps: &[u16; 64], out: Square<'_>) {
-        // SAFETY: as above.
-        unsafe { avx2::to_four(coefficients, steps, out) };
-    }
-}
-
 /// Transforms a block to `size` by `size` samples: 8, 4, 2 or 1. `last` is the greatest number of a coefficient that is
 /// not zero.
 #[inline(always)]
@@ -130,7 +75,7 @@ pub(super) fn transform(
 }
 
 #[inline(always)]
-fn to_eight(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
+pub(super) fn to_eight(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
     let mut columns = [0_i32; 64];
     for at in 0..8 {
         let column = std::array::from_fn(|row| dequantise(coefficients, steps, row * 8 + at));
@@ -175,7 +120,7 @@ fn eight(x: [Int; 8]) -> [Int; 8] {
 }
 
 #[inline(always)]
-fn to_four(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
+pub(super) fn to_four(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
     let mut columns = [0_i32; 32];
     for at in 0..8 {
         let column = std::array::from_fn(|row| dequantise(coefficients, steps, row * 8 + at));
@@ -200,7 +145,7 @@ fn four(x: [Int; 8]) -> [Int; 4] {
 }
 
 #[inline(always)]
-fn to_two(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
+pub(super) fn to_two(coefficients: &[i16; 64], steps: &[u16; 64], mut out: Square<'_>) {
     let mut columns = [0_i32; 16];
     for at in 0..8 {
         let column = std::array::from_fn(|row| dequantise(coefficients, steps, row * 8 + at));
@@ -266,6 +211,7 @@ fn transposed<T: Copy + Default>(square: &[T; 64]) -> [T; 64] {
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
+    use super::super::processor::{Avx2, Plain};
     use super::*;
 
     /// What each size makes of a block.

@@ -1,6 +1,10 @@
 //! The colours of a JPEG's components, and their way to RGB.
 
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx2;
+
 use super::frame::Frame;
+use super::processor::Processor;
 use super::tables::Tables;
 
 /// What the components are.
@@ -34,7 +38,7 @@ impl Colours {
 
     /// Turns a row of samples of each component into RGB.
     #[inline(always)]
-    pub(super) fn to_rgb(self, rows: [&[u8]; 4], out: &mut [u8]) {
+    pub(super) fn to_rgb(self, processor: impl Processor, rows: [&[u8]; 4], out: &mut [u8]) {
         let out = out.as_chunks_mut::<3>().0;
         let [first, second, third, fourth] = rows;
         let Some(first) = first.get(..out.len()) else { return };
@@ -47,6 +51,8 @@ impl Colours {
         match self {
             Self::Rgb => out.iter_mut().zip(three).for_each(|(out, ((&r, &g), &b))| *out = [r, g, b]),
             Self::Grey | Self::YCbCr => {
+                let done = processor.rgb_of_ycbcr(first, second, third, out);
+                let (out, three) = (out.get_mut(done..).unwrap_or_default(), three.skip(done));
                 out.iter_mut().zip(three).for_each(|(out, ((&y, &cb), &cr))| *out = rgb_of_ycbcr(y, cb, cr));
             }
             Self::Cmyk => {
@@ -80,4 +86,26 @@ fn rgb_of_ycbcr(y: u8, cb: u8, cr: u8) -> [u8; 3] {
 fn over_black(ink: u8, white: u8) -> u8 {
     let product = u32::from(ink) * u32::from(white) + 128;
     white.saturating_sub((((product >> 8) + product) >> 8) as u8)
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::super::processor::{Avx2, Plain};
+    use super::*;
+
+    #[test]
+    fn vectors_give_the_same_colours_for_all_chroma() {
+        let Some(avx2) = Avx2::detect() else { return };
+        // An odd end besides.
+        let chroma: Vec<u8> = (0..=255).chain([7, 99, 250]).collect();
+        for y in [0, 1, 60, 127, 128, 200, 254, 255] {
+            for cb in 0..=255 {
+                let (y, cb) = (vec![y; chroma.len()], vec![cb; chroma.len()]);
+                let [mut plain, mut fast] = [(); 2].map(|()| vec![0; chroma.len() * 3]);
+                Colours::YCbCr.to_rgb(Plain, [&y, &cb, &chroma, &[]], &mut plain);
+                Colours::YCbCr.to_rgb(avx2, [&y, &cb, &chroma, &[]], &mut fast);
+                assert!(plain == fast, "y {}, cb {}", y[0], cb[0]);
+            }
+        }
+    }
 }
