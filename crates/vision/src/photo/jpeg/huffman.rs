@@ -173,9 +173,10 @@ impl Table {
         Ok(symbol)
     }
 
+    /// The symbol of a code of more than [`LOOK`] bits.
     fn search(&self, bits: &mut Bits<'_>) -> Result<u8> {
         let next = bits.peek(16);
-        for length in 1..=16 {
+        for length in LOOK as usize + 1..=16 {
             if next < self.above[length] {
                 let code = next >> (16 - length);
                 let index = code as i32 + self.offset[length];
