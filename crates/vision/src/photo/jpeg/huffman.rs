@@ -143,18 +143,26 @@ impl Table {
             bits.skip(entry.bits());
             return Ok(RunValue { run: entry.run(), value: entry.value() });
         }
-        self.long_run_value(bits, entry, kind)
+        let found;
+        (found, *bits) = self.long_run_value(*bits, entry, kind)?;
+        Ok(found)
     }
 
+    /// Bits come and go by value, so that those who take no reference to theirs have them in registers.
     #[cold]
-    fn long_run_value(&self, bits: &mut Bits<'_>, entry: Entry, kind: Kind) -> Result<RunValue> {
-        let symbol = self.symbol_of(bits, entry)?;
+    fn long_run_value<'a>(
+        &self,
+        mut bits: Bits<'a>,
+        entry: Entry,
+        kind: Kind,
+    ) -> Result<(RunValue, Bits<'a>)> {
+        let symbol = self.symbol_of(&mut bits, entry)?;
         let (run, size) = kind.run_and_size(symbol);
         if kind == Kind::Ac && symbol == 0 {
-            return Ok(RunValue { run: Self::END, value: 0 });
+            return Ok((RunValue { run: Self::END, value: 0 }, bits));
         }
         let value = bits.signed(size.into());
-        Ok(RunValue { run: run.into(), value })
+        Ok((RunValue { run: run.into(), value }, bits))
     }
 
     /// The next code's symbol, after a refill. The table must be of [`Kind::Symbols`].
@@ -165,24 +173,24 @@ impl Table {
 
     #[inline(always)]
     fn symbol_of(&self, bits: &mut Bits<'_>, entry: Entry) -> Result<u8> {
-        let (symbol, length) = (entry.value() as u8, entry.value() as u32 >> 8);
+        let (mut symbol, mut length) = (entry.value() as u8, entry.value() as u32 >> 8);
         if length == 0 {
-            return self.search(bits);
+            (symbol, length) = self.search(bits.peek(16))?;
         }
         bits.skip(length);
         Ok(symbol)
     }
 
-    /// The symbol of a code of more than [`LOOK`] bits.
-    fn search(&self, bits: &mut Bits<'_>) -> Result<u8> {
-        let next = bits.peek(16);
+    /// The symbol and length of a code of more than [`LOOK`] bits, with which these 16 begin.
+    #[cold]
+    fn search(&self, next: u32) -> Result<(u8, u32)> {
         for length in LOOK as usize + 1..=16 {
             if next < self.above[length] {
                 let code = next >> (16 - length);
                 let index = code as i32 + self.offset[length];
                 let symbol = usize::try_from(index).ok().and_then(|index| self.symbols.get(index));
-                bits.skip(length as u32);
-                return symbol.copied().ok_or_else(|| corrupt("a Huffman code is not in its table"));
+                let &symbol = symbol.ok_or_else(|| corrupt("a Huffman code is not in its table"))?;
+                return Ok((symbol, length as u32));
             }
         }
         Err(corrupt("a Huffman code is not in its table"))

@@ -2,7 +2,7 @@
 
 use super::bits::Bits;
 use super::corrupt;
-use super::huffman::{Kind, LOOK, RunValue, Table};
+use super::huffman::{Kind, LOOK, Table};
 use crate::Result;
 
 /// What the next [`LOOK`] bits begin with: two coefficients, one, the end of the block, or one and the end. What is not
@@ -129,8 +129,8 @@ impl PairTable {
             for _ in 0..LOOKS_OF_A_REFILL {
                 let pair = self.pairs[ahead.peek(LOOK) as usize];
                 if pair.bits() == 0 {
-                    let found;
-                    (found, ahead) = self.long(ahead)?;
+                    let found = self.table.run_value(&mut ahead, Kind::Ac)?;
+                    ahead.refill();
                     if found.run == Table::END {
                         next += Table::END;
                     } else {
@@ -163,13 +163,5 @@ impl PairTable {
             return Err(corrupt("a block has more than 64 coefficients"));
         }
         Ok(end - 1)
-    }
-
-    /// A coefficient, or the end, that takes more bits than are looked up.
-    #[cold]
-    fn long<'a>(&self, mut bits: Bits<'a>) -> Result<(RunValue, Bits<'a>)> {
-        let found = self.table.run_value(&mut bits, Kind::Ac)?;
-        bits.refill();
-        Ok((found, bits))
     }
 }

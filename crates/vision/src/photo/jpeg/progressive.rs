@@ -33,13 +33,14 @@ pub(super) fn read_ac(
     state: &mut State,
     block: &mut [i16; 64],
 ) -> Result<bool> {
+    let mut ahead = *bits;
     let (mut next, mut found) = (scan.first, false);
     while next <= scan.last {
-        bits.refill();
-        let symbol = table.symbol(bits)?;
+        ahead.refill();
+        let symbol = table.symbol(&mut ahead)?;
         let (run, size) = (usize::from(symbol >> 4), u32::from(symbol & 15));
         if size == 0 && run < 15 {
-            state.empty_blocks = (1 << run) - 1 + bits.take(run as u32);
+            state.empty_blocks = (1 << run) - 1 + ahead.take(run as u32);
             break;
         }
         let at = next + run;
@@ -47,11 +48,12 @@ pub(super) fn read_ac(
             return Err(corrupt("a block has more coefficients than its scan"));
         }
         if size > 0 {
-            block[usize::from(ZIGZAG[at])] = bits.signed(size).wrapping_shl(scan.low) as i16;
+            block[usize::from(ZIGZAG[at])] = ahead.signed(size).wrapping_shl(scan.low) as i16;
             found = true;
         }
         next = at + 1;
     }
+    *bits = ahead;
     Ok(found)
 }
 
@@ -65,31 +67,32 @@ pub(super) fn refine_ac(
     block: &mut [i16; 64],
 ) -> Result<()> {
     let bit = 1_i16 << scan.low;
+    let mut ahead = *bits;
     let mut next = scan.first;
     while state.empty_blocks == 0 && next <= scan.last {
-        bits.refill();
-        let symbol = table.symbol(bits)?;
+        ahead.refill();
+        let symbol = table.symbol(&mut ahead)?;
         let (mut zeros, size) = (symbol >> 4, symbol & 15);
         let new = match size {
             0 if zeros < 15 => {
                 // This block is among the run's.
-                state.empty_blocks = (1 << zeros) + bits.take(zeros.into());
+                state.empty_blocks = (1 << zeros) + ahead.take(zeros.into());
                 break;
             }
             0 => 0,
-            1 if bits.take(1) == 1 => bit,
+            1 if ahead.take(1) == 1 => bit,
             1 => -bit,
             _ => return Err(corrupt("a coefficient is refined by more than a bit")),
         };
         // Past so many coefficients that are still zero, refining the others.
         loop {
-            let Some(&at) = ZIGZAG.get(next).filter(|_| next <= scan.last) else {
+            if next > scan.last {
                 return Err(corrupt("a block has more coefficients than its scan"));
-            };
-            let coefficient = &mut block[usize::from(at)];
+            }
+            let coefficient = &mut block[usize::from(ZIGZAG[next & 63] & 63)];
             next += 1;
             if *coefficient != 0 {
-                refine(bits, coefficient, bit);
+                *coefficient = refined(*coefficient, ahead.flag(), bit);
             } else if zeros == 0 {
                 *coefficient = new;
                 break;
@@ -100,19 +103,20 @@ pub(super) fn refine_ac(
     }
     if state.empty_blocks > 0 {
         for &at in ZIGZAG.get(next..=scan.last).unwrap_or(&[]) {
-            let coefficient = &mut block[usize::from(at)];
+            let coefficient = &mut block[usize::from(at & 63)];
             if *coefficient != 0 {
-                refine(bits, coefficient, bit);
+                *coefficient = refined(*coefficient, ahead.flag(), bit);
             }
         }
         state.empty_blocks -= 1;
     }
+    *bits = ahead;
     Ok(())
 }
 
+/// Away from zero by a bit, if so said, unless that is known already.
 #[inline(always)]
-fn refine(bits: &mut Bits<'_>, coefficient: &mut i16, bit: i16) {
-    if bits.flag() && *coefficient & bit == 0 {
-        *coefficient = coefficient.wrapping_add(if *coefficient > 0 { bit } else { -bit });
-    }
+fn refined(coefficient: i16, more: bool, bit: i16) -> i16 {
+    let step = if coefficient > 0 { bit } else { -bit };
+    if more && coefficient & bit == 0 { coefficient.wrapping_add(step) } else { coefficient }
 }
