@@ -18,8 +18,9 @@ pub(super) struct Coefficients {
 
 struct ComponentBlocks {
     blocks: Vec<[i16; 64]>,
-    /// Whether a block has anything but its DC coefficient: most scans have nothing to say of most blocks.
-    has_ac: Vec<bool>,
+    /// A bit for each coefficient of a block, by its number, that is not zero, DC left out. Most scans have nothing to
+    /// say of most blocks.
+    nonzero: Vec<u64>,
     /// Blocks in a row, those outside of the picture included.
     stride: usize,
     /// For each coefficient, how many of its bits are not known yet, once any is.
@@ -32,7 +33,7 @@ impl Coefficients {
             let (stride, rows) = (frame.mcus_wide * component.h, frame.mcus_high * component.v);
             ComponentBlocks {
                 blocks: vec![[0; 64]; stride * rows],
-                has_ac: vec![false; stride * rows],
+                nonzero: vec![0; stride * rows],
                 stride,
                 missing_bits: [None; 64],
             }
@@ -76,9 +77,15 @@ impl Coefficients {
             for (index, (component, shape)) in self.components.iter().zip(&frame.components).enumerate() {
                 for y in 0..shape.v {
                     let first = (row * shape.v + y) * component.stride;
-                    let blocks = component.blocks.iter().zip(&component.has_ac).skip(first);
-                    for (x, (block, &has_ac)) in blocks.take(shape.blocks_wide).enumerate() {
-                        picture.block(processor, index, [x, y], block, if has_ac { 63 } else { 0 });
+                    let blocks = component.blocks.iter().zip(&component.nonzero).skip(first);
+                    for (x, (block, &nonzero)) in blocks.take(shape.blocks_wide).enumerate() {
+                        picture.block(
+                            processor,
+                            index,
+                            [x, y],
+                            block,
+                            63 - (nonzero | 1).leading_zeros() as usize,
+                        );
                     }
                 }
             }
@@ -108,7 +115,7 @@ impl Buffered<'_> {
     ) -> Result<()> {
         let Some(all) = self.coefficients.components.get_mut(component.index) else { return Ok(()) };
         let index = row * all.stride + column;
-        let (Some(block), Some(has_ac)) = (all.blocks.get_mut(index), all.has_ac.get_mut(index)) else {
+        let (Some(block), Some(nonzero)) = (all.blocks.get_mut(index), all.nonzero.get_mut(index)) else {
             return Ok(());
         };
         let Self { scan, state, tables, .. } = self;
@@ -119,7 +126,8 @@ impl Buffered<'_> {
                 tables.ac_pairs(component).ok_or_else(no_table)?,
             );
             let mut whole = Block::new();
-            *has_ac = read_block(bits, dc, ac, &mut state.predicted[at & 3], &mut whole)? > 0;
+            let last = read_block(bits, dc, ac, &mut state.predicted[at & 3], &mut whole)?;
+            *nonzero = u64::from(last > 0) << last;
             *block = *whole.coefficients();
         } else if scan.first == 0 && scan.high == 0 {
             let dc = tables.dc(component).ok_or_else(no_table)?;
@@ -131,12 +139,11 @@ impl Buffered<'_> {
         } else {
             let ac = tables.ac(component).ok_or_else(no_table)?;
             if scan.high == 0 {
-                *has_ac |= read_ac(bits, ac, scan, state, block)?;
-            } else if state.empty_blocks > 0 && !*has_ac {
+                read_ac(bits, ac, scan, state, block, nonzero)?;
+            } else if state.empty_blocks > 0 && *nonzero == 0 {
                 state.empty_blocks -= 1;
             } else {
-                refine_ac(bits, ac, scan, state, block)?;
-                *has_ac = true;
+                refine_ac(bits, ac, scan, state, block, nonzero)?;
             }
         }
         Ok(())

@@ -78,10 +78,12 @@ impl Frame {
         Self { width, height, progressive, components, max_h, max_v, mcus_wide, mcus_high }
     }
 
-    /// Bytes of all coefficients, and one a block, for where they can't be used up block by block.
+    /// Bytes of all coefficients, and a bit for each, for where they can't be used up block by block.
     pub(super) fn coefficient_bytes(&self) -> u64 {
         let blocks: usize = self.components.iter().map(|component| component.h * component.v).sum();
-        (self.mcus_wide * self.mcus_high) as u64 * blocks as u64 * (64 * size_of::<i16>() as u64 + 1)
+        (self.mcus_wide * self.mcus_high) as u64
+            * blocks as u64
+            * (64 * size_of::<i16>() + size_of::<u64>()) as u64
     }
 }
 

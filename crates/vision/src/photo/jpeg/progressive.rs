@@ -24,7 +24,8 @@ pub(super) fn read_dc(bits: &mut Bits<'_>, table: &Table, low: u32, predicted: &
     Ok(predicted.wrapping_shl(low) as i16)
 }
 
-/// A block's first bits of its AC coefficients, unless it is in a run of empty ones. Says whether there are any.
+/// A block's first bits of its AC coefficients, unless it is in a run of empty ones. `nonzero` has a bit for each
+/// coefficient that is not zero.
 #[inline(always)]
 pub(super) fn read_ac(
     bits: &mut Bits<'_>,
@@ -32,9 +33,10 @@ pub(super) fn read_ac(
     scan: &Scan,
     state: &mut State,
     block: &mut [i16; 64],
-) -> Result<bool> {
+    nonzero: &mut u64,
+) -> Result<()> {
     let mut ahead = *bits;
-    let (mut next, mut found) = (scan.first, false);
+    let mut next = scan.first;
     while next <= scan.last {
         ahead.refill();
         let symbol = table.symbol(&mut ahead)?;
@@ -48,13 +50,13 @@ pub(super) fn read_ac(
             return Err(corrupt("a block has more coefficients than its scan"));
         }
         if size > 0 {
-            block[usize::from(ZIGZAG[at])] = ahead.signed(size).wrapping_shl(scan.low) as i16;
-            found = true;
+            block[place(at)] = ahead.signed(size).wrapping_shl(scan.low) as i16;
+            *nonzero |= 1 << at;
         }
         next = at + 1;
     }
     *bits = ahead;
-    Ok(found)
+    Ok(())
 }
 
 /// The next bit of a block's AC coefficients.
@@ -65,6 +67,7 @@ pub(super) fn refine_ac(
     scan: &Scan,
     state: &mut State,
     block: &mut [i16; 64],
+    nonzero: &mut u64,
 ) -> Result<()> {
     let bit = 1_i16 << scan.low;
     let mut ahead = *bits;
@@ -72,7 +75,7 @@ pub(super) fn refine_ac(
     while state.empty_blocks == 0 && next <= scan.last {
         ahead.refill();
         let symbol = table.symbol(&mut ahead)?;
-        let (mut zeros, size) = (symbol >> 4, symbol & 15);
+        let (zeros, size) = (symbol >> 4, symbol & 15);
         let new = match size {
             0 if zeros < 15 => {
                 // This block is among the run's.
@@ -80,43 +83,49 @@ pub(super) fn refine_ac(
                 break;
             }
             0 => 0,
-            1 if ahead.take(1) == 1 => bit,
-            1 => -bit,
+            1 => (ahead.take(1) as i16 * 2 - 1) * bit,
             _ => return Err(corrupt("a coefficient is refined by more than a bit")),
         };
-        // Past so many coefficients that are still zero, refining the others.
-        loop {
-            if next > scan.last {
-                return Err(corrupt("a block has more coefficients than its scan"));
-            }
-            let coefficient = &mut block[usize::from(ZIGZAG[next & 63] & 63)];
-            next += 1;
-            if *coefficient != 0 {
-                *coefficient = refined(*coefficient, ahead.flag(), bit);
-            } else if zeros == 0 {
-                *coefficient = new;
-                break;
-            } else {
-                zeros -= 1;
-            }
+        // Past so many coefficients that are still zero; those in between are refined.
+        let still_zero = (0..zeros).fold(!*nonzero & from(next), |zeros, _| zeros & zeros.wrapping_sub(1));
+        let at = still_zero.trailing_zeros() as usize;
+        if at > scan.last {
+            return Err(corrupt("a block has more coefficients than its scan"));
         }
+        refine(&mut ahead, block, *nonzero & from(next) & !from(at), bit);
+        block[place(at)] = new;
+        *nonzero |= u64::from(new != 0) << at;
+        next = at + 1;
     }
     if state.empty_blocks > 0 {
-        for &at in ZIGZAG.get(next..=scan.last).unwrap_or(&[]) {
-            let coefficient = &mut block[usize::from(at & 63)];
-            if *coefficient != 0 {
-                *coefficient = refined(*coefficient, ahead.flag(), bit);
-            }
-        }
+        refine(&mut ahead, block, *nonzero & from(next) & !from(scan.last + 1), bit);
         state.empty_blocks -= 1;
     }
     *bits = ahead;
     Ok(())
 }
 
-/// Away from zero by a bit, if so said, unless that is known already.
+/// Where the coefficient read as number `k` lies.
 #[inline(always)]
-fn refined(coefficient: i16, more: bool, bit: i16) -> i16 {
-    let step = if coefficient > 0 { bit } else { -bit };
-    if more && coefficient & bit == 0 { coefficient.wrapping_add(step) } else { coefficient }
+fn place(k: usize) -> usize {
+    usize::from(ZIGZAG[k & 63] & 63)
+}
+
+/// The bits of coefficients from number `k` on.
+#[inline(always)]
+fn from(k: usize) -> u64 {
+    u64::MAX.checked_shl(k as u32).unwrap_or(0)
+}
+
+/// Moves each of these coefficients away from zero by a bit, if the next bit says so.
+#[inline(always)]
+fn refine(bits: &mut Bits<'_>, block: &mut [i16; 64], mut which: u64, bit: i16) {
+    while which != 0 {
+        let coefficient = &mut block[place(which.trailing_zeros() as usize)];
+        which &= which - 1;
+        let step = (*coefficient >> 15 | 1) * bit;
+        // Unless it has the bit already.
+        let moves = bits.flag() && *coefficient & bit == 0;
+        *coefficient = coefficient.wrapping_add(step * i16::from(moves));
+    }
 }
