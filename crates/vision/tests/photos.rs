@@ -63,6 +63,18 @@ fn all_eight_exif_orientations_come_out_upright() {
 }
 
 #[test]
+fn an_orientation_after_the_pixels_of_a_png_is_read() {
+    let bytes = read("photos/exif-6.png");
+    let exif = bytes.windows(4).position(|four| four == b"eXIf").unwrap() - 4;
+    let len = 12 + u32::from_be_bytes(*bytes[exif..].first_chunk().unwrap()) as usize;
+    let mut moved = bytes.clone();
+    let chunk: Vec<u8> = moved.drain(exif..exif + len).collect();
+    let end = moved.len() - 12;
+    moved.splice(end..end, chunk);
+    assert_eq!(Photo::decode(&moved).unwrap(), photo("exif-6.png"));
+}
+
+#[test]
 fn a_turned_photo_gives_the_tensor_of_an_upright_one() {
     for filter in [Filter::Bilinear, Filter::BilinearAntialias] {
         let spec = raw_spec(24, 20, Fit::Letterbox { pad: [9, 8, 7] }, filter);

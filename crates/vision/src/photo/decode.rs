@@ -8,7 +8,7 @@ use image::{ColorType, DynamicImage, ImageDecoder, ImageError, ImageFormat, Imag
 
 use super::kind::Kind;
 use super::orientation::rotation_and_mirror;
-use super::{Photo, PhotoLimits, PhotoOptions, Pixels, jpeg, webp};
+use super::{Photo, PhotoLimits, PhotoOptions, Pixels, chunks, jpeg};
 use crate::{Error, Result};
 
 pub(super) fn decode(bytes: &[u8], options: &PhotoOptions) -> Result<Photo> {
@@ -52,13 +52,13 @@ fn decode_with_image(
     let (width, height) = decoder.dimensions();
     let pixels = u64::from(width) * u64::from(height);
     let converted = if decoder.color_type() == ColorType::Rgb8 { 0 } else { pixels * 3 };
-    let working = if format == ImageFormat::WebP { pixels * webp::working_bytes_per_pixel(bytes) } else { 0 };
+    let working = if format == ImageFormat::WebP { pixels * chunks::webp_working_bytes(bytes) } else { 0 };
     let memory = decoder.total_bytes().saturating_add(converted).saturating_add(working);
     limits.check_picture(width.into(), height.into(), memory)?;
-    // Damaged metadata is no reason to refuse a picture that decodes.
     let orientation = match format {
-        ImageFormat::WebP => webp::orientation(bytes),
-        _ => decoder.orientation().ok(),
+        ImageFormat::WebP => chunks::webp_orientation(bytes),
+        ImageFormat::Png => chunks::png_orientation(bytes),
+        _ => None,
     };
     let orientation = orientation.unwrap_or(Orientation::NoTransforms);
     let rgb = to_rgb(DynamicImage::from_decoder(decoder).map_err(refused)?);

@@ -1,11 +1,11 @@
 //! Photos: image files decoded to RGB.
 
+mod chunks;
 mod decode;
 mod jpeg;
 mod kind;
 mod limits;
 mod orientation;
-mod webp;
 
 pub use limits::PhotoLimits;
 
