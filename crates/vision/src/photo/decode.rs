@@ -47,7 +47,7 @@ fn decode_with_image(
     decoder_limits.max_alloc = Some(limits.max_decoder_bytes);
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     reader.limits(decoder_limits);
-    let mut decoder = reader.into_decoder().map_err(refused)?;
+    let decoder = reader.into_decoder().map_err(refused)?;
     // Before anything is allocated for the pixels.
     let (width, height) = decoder.dimensions();
     let pixels = u64::from(width) * u64::from(height);

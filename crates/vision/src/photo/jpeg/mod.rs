@@ -3,9 +3,11 @@
 //! No crate in Rust gives libjpeg's numbers, which networks were trained on, and none is both strict and as fast at
 //! reduced sizes; libjpeg itself would put C in front of hostile bytes and into every cross build.
 //!
-//! In the order of the data: [`markers`] finds segments, [`tables`], [`frame`] and [`scan`] read their headers,
-//! [`bits`] and [`huffman`] read numbers, [`baseline`] and [`progressive`] coefficients, [`idct`] makes samples of
-//! them, [`plane`] brings those to the size of the picture, [`colour`] makes RGB.
+//! In the order of the data: [`markers`] finds segments; [`tables`], [`frame`] and [`scan`] read their headers; [`bits`]
+//! and [`huffman`] read numbers, [`baseline`] (two at a time, by [`pairs`]) and [`progressive`] coefficients; these go to
+//! samples at once ([`sequential`]) or when all are there ([`buffered`]); [`picture`] has [`idct`] make samples of them,
+//! [`plane`] bring those to the size of the picture, and [`colour`] make RGB. [`processor`] and [`dispatch`] choose what
+//! the processor can do; the unsafe code is in these two and in `idct/avx2.rs` and `colour/avx2.rs`.
 
 mod baseline;
 mod bits;
