@@ -1,6 +1,6 @@
 //! Bits of a scan's entropy-coded data.
 
-/// Zeros after the data, so that reading ahead is cheap. Reading them is noticed by [`Bits::overrun`].
+/// Zeros after the data, so that reading ahead is cheap. Reading them is noticed by [`Bits::remaining`].
 const PADDING: usize = 8;
 
 /// Entropy-coded data up to a marker, without the stuffed zeros; ITU-T T.81 section B.1.1.5.

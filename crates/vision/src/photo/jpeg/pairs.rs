@@ -75,18 +75,17 @@ const PLACES: [u8; 128] = {
     places
 };
 
-/// A block of coefficients, and room for what is ahead of its end.
-pub(super) struct Block([i16; 128]);
+/// A block of coefficients, and as much room for what is ahead of its end.
+pub(super) struct Block([[i16; 64]; 2]);
 
 impl Block {
     pub(super) fn new() -> Self {
-        Self([0; 128])
+        Self([[0; 64]; 2])
     }
 
     #[inline(always)]
     pub(super) fn coefficients(&mut self) -> &mut [i16; 64] {
-        // The array is longer than that.
-        self.0.first_chunk_mut().unwrap_or_else(|| unreachable!())
+        &mut self.0[0]
     }
 }
 
@@ -119,7 +118,7 @@ impl PairTable {
     /// Reads the AC coefficients of a block that is zero and returns the number of the last.
     #[inline(always)]
     pub(super) fn read(&self, bits: &mut Bits<'_>, block: &mut Block) -> Result<usize> {
-        let out = &mut block.0;
+        let out = block.0.as_flattened_mut();
         let place = |at: usize| usize::from(PLACES[at & 127] & 127);
         // A copy of which no reference is taken stays in registers.
         let mut ahead = *bits;
