@@ -13,10 +13,11 @@ impl Segment {
     /// Takes in the data at the beginning of `bytes` and returns how long it is there, if a marker ends it.
     pub(super) fn fill(&mut self, bytes: &[u8]) -> Option<usize> {
         self.bytes.clear();
+        self.bytes.reserve(bytes.len().saturating_add(PADDING));
         let mut at = 0;
         loop {
             let rest = bytes.get(at..)?;
-            let run = rest.iter().position(|&byte| byte == 0xff)?;
+            let run = first_marker_byte(rest)?;
             match rest.get(run + 1)? {
                 0 => {
                     self.bytes.extend_from_slice(rest.get(..=run)?);
@@ -39,6 +40,14 @@ impl Segment {
     pub(super) fn bits(&self) -> Bits<'_> {
         Bits { bytes: &self.bytes, at: 0, buffer: 0, left: 0 }
     }
+}
+
+/// Where the first byte of a marker is; there is one in some 200 bytes.
+fn first_marker_byte(bytes: &[u8]) -> Option<usize> {
+    let without = |chunk: &&[u8; 32]| !chunk.iter().fold(false, |found, &byte| found | (byte == 0xff));
+    let skipped = bytes.as_chunks().0.iter().take_while(without).count() * 32;
+    let rest = bytes.get(skipped..)?;
+    rest.iter().position(|&byte| byte == 0xff).map(|at| skipped + at)
 }
 
 /// Reads bits, most significant first.

@@ -143,26 +143,12 @@ impl Table {
             bits.skip(entry.bits());
             return Ok(RunValue { run: entry.run(), value: entry.value() });
         }
-        let found;
-        (found, *bits) = self.long_run_value(*bits, entry, kind)?;
-        Ok(found)
-    }
-
-    /// Bits come and go by value, so that those who take no reference to theirs have them in registers.
-    #[cold]
-    fn long_run_value<'a>(
-        &self,
-        mut bits: Bits<'a>,
-        entry: Entry,
-        kind: Kind,
-    ) -> Result<(RunValue, Bits<'a>)> {
-        let symbol = self.symbol_of(&mut bits, entry)?;
+        let symbol = self.symbol_of(bits, entry)?;
         let (run, size) = kind.run_and_size(symbol);
         if kind == Kind::Ac && symbol == 0 {
-            return Ok((RunValue { run: Self::END, value: 0 }, bits));
+            return Ok(RunValue { run: Self::END, value: 0 });
         }
-        let value = bits.signed(size.into());
-        Ok((RunValue { run: run.into(), value }, bits))
+        Ok(RunValue { run: run.into(), value: bits.signed(size.into()) })
     }
 
     /// The next code's symbol, after a refill. The table must be of [`Kind::Symbols`].
@@ -181,7 +167,8 @@ impl Table {
         Ok(symbol)
     }
 
-    /// The symbol and length of a code of more than [`LOOK`] bits, with which these 16 begin.
+    /// The symbol and length of a code of more than [`LOOK`] bits, with which these 16 begin. Takes no
+    /// reference to anyone's bits, which keeps those in registers.
     #[cold]
     fn search(&self, next: u32) -> Result<(u8, u32)> {
         for length in LOOK as usize + 1..=16 {
