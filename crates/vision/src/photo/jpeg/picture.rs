@@ -85,7 +85,10 @@ impl Picture {
         let until = if end >= self.height { self.height } else { end - self.waiting_rows };
         for y in self.done_rows..until {
             let mut rows = [&[][..]; 4];
-            rows.iter_mut().zip(&mut self.planes).for_each(|(row, plane)| *row = plane.picture_row(y));
+            // A loop, as a closure would be compiled for any processor.
+            for (row, plane) in rows.iter_mut().zip(&mut self.planes) {
+                *row = plane.picture_row(y);
+            }
             let bytes = self.width * 3;
             if let Some(out) = self.rgb.get_mut(y * bytes..(y + 1) * bytes) {
                 self.colours.to_rgb(processor, rows, out);
