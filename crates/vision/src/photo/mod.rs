@@ -23,7 +23,7 @@ use crate::{Error, Frame, PixelFormat, Plane, Result, Rotation};
 /// Reads JPEG (also progressive, greyscale, CMYK and Adobe's YCCK), PNG, WebP, GIF (its first picture) and BMP, and
 /// gives the bytes that Pillow's `convert("RGB")` gives for them, which is what networks were trained on: JPEG as
 /// libjpeg decodes it, alpha dropped rather than composited, grey repeated in all three channels, embedded colour
-/// profiles not applied. Of 16-bit samples the upper 8 bits are kept, as Pillow, OpenCV and TensorFlow do for colours;
+/// profiles not applied. Of 16-bit samples the upper 8 bits are kept, as Pillow and OpenCV do for colours;
 /// Pillow clips 16-bit grey to white, which is of no use, and OpenCV's way is followed there too.
 ///
 /// A file that is damaged or cut short is refused, as a network would label what is left of it all the same.

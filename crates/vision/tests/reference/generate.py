@@ -630,7 +630,7 @@ def reduced(path: Path, part: int) -> Bytes:
 
 
 def expected_photos() -> None:
-    """Write the size and CRC-32 of what other libraries make of each file, upright, and of JPEG at reduced sizes."""
+    """Write size and CRC-32 of what other libraries make of each file; JPEG also reduced."""
     lines = []
     for path in sorted(PHOTOS.iterdir()):
         if path.suffix not in (".jpg", ".png", ".webp", ".gif", ".bmp") or path.name == "bomb.png":
