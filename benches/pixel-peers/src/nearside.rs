@@ -2,7 +2,7 @@
 
 use nearside_vision::{
     BufferLayout, Channels, ChromaSiting, Element, Filter, Fit, Frame, ImageSpec, InstructionSet, Layout,
-    Matrix, Photo, Preprocessor, Quantization, Range, Rect, Rotation,
+    Matrix, Photo, PhotoOptions, Preprocessor, Quantization, Range, Rect, Rotation,
 };
 
 use crate::task::{Contender, Error, FrameJson, Result, SpecJson, elements};
@@ -83,7 +83,9 @@ impl Contender for OfPhoto {
     }
 
     fn run(&mut self, file: &[u8], out: &mut [u8]) -> Result<()> {
-        let photo = Photo::decode(file).map_err(refused)?;
+        let ImageSpec { width, height, .. } = *self.tensor.preprocessor.spec();
+        let options = PhotoOptions { at_least: Some((width, height)), ..PhotoOptions::default() };
+        let photo = Photo::decode_with(file, &options).map_err(refused)?;
         self.tensor.fill(&photo.frame(), out)
     }
 }

@@ -143,7 +143,7 @@ impl Preprocessor {
         self.fill_bars(kernels, out);
         match self.plan.way {
             Way::Fixed(_) => self.fixed.begin(sources),
-            Way::Same => self.same.begin(sources),
+            Way::Same { .. } => self.same.begin(sources),
             Way::Pillow(_) => self.pillow.begin(),
             Way::Linear { .. } => self.linear.begin(),
         }
@@ -159,7 +159,7 @@ impl Preprocessor {
             let upright = if axes[1].backwards { rows - first - count } else { first };
             let [x, y] = placement.map(|axis| axis.dest as usize);
             let at = if transpose { At { x: x + upright, y } } else { At { x, y: y + upright } };
-            if let (Way::Same, Some(conversion)) = (way, &conversion)
+            if let (Way::Same { .. }, Some(conversion)) = (way, &conversion)
                 && let Some((pixels, blue_first)) = self.emitter.pixels_of_four(at, axes[0].len as usize, out)
             {
                 self.same.row_of_four(kernels, sources, conversion, first, blue_first, pixels);
@@ -169,10 +169,10 @@ impl Preprocessor {
                 let place = if axes[1].backwards { rows - 1 - row } else { row } - upright;
                 let lines = self.tile.row_mut(place);
                 match (way, &conversion) {
-                    (Way::Same, Some(conversion)) => {
+                    (Way::Same { .. }, Some(conversion)) => {
                         self.same.row(kernels, sources, conversion, row, lines);
                     }
-                    (Way::Fixed(_) | Way::Same, _) => {
+                    (Way::Fixed(_) | Way::Same { .. }, _) => {
                         self.fixed.row(kernels, sources, conversion.as_ref(), row, lines);
                     }
                     (Way::Pillow(_), _) => self.pillow.row(kernels, &packed, &pixel, row, lines),
@@ -216,7 +216,7 @@ impl Preprocessor {
             Way::Fixed(kernel) => {
                 self.fixed.prepare(kernel, &axes, siting, Kernels::of(self.instruction_set).lanes)
             }
-            Way::Same => self.same.prepare(&axes),
+            Way::Same { nearest } => self.same.prepare(&axes, nearest),
             Way::Pillow(kernel) => self.pillow.prepare(kernel, &axes, transpose, &pixel),
             Way::Linear { area } => self.linear.prepare(area, &axes, transpose, &pixel),
         }

@@ -51,6 +51,7 @@ fn spec() -> impl Strategy<Value = ImageSpec> {
         (0.1_f32..=1.0).prop_map(|fraction| Fit::CenterCrop { fraction }),
     ];
     let filter = prop::sample::select(vec![
+        Filter::Nearest,
         Filter::Bilinear,
         Filter::BilinearAntialias,
         Filter::BicubicAntialias,

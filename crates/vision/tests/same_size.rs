@@ -4,14 +4,15 @@ mod common;
 
 use common::{Yuv, cases, rect, spread, yuv420};
 use nearside_vision::{
-    Channels, Frame, ImageSpec, InstructionSet, Matrix, Preprocessor, Range, Rect, Rotation,
+    Channels, Filter, Frame, ImageSpec, InstructionSet, Matrix, Preprocessor, Range, Rect, Rotation,
 };
 use proptest::prelude::*;
 
-fn pixels(frame: &Frame<'_>, channels: Channels, set: InstructionSet) -> Vec<u8> {
+fn pixels(frame: &Frame<'_>, filter: Filter, channels: Channels, set: InstructionSet) -> Vec<u8> {
     let Rect { width, height, .. } = frame.crop.unwrap_or(rect(0, 0, frame.width, frame.height));
     let (width, height) = if frame.rotation.swaps_axes() { (height, width) } else { (width, height) };
-    let mut preprocessor = Preprocessor::new(ImageSpec::pixels(width, height, channels)).unwrap();
+    let mut preprocessor =
+        Preprocessor::new(ImageSpec { filter, ..ImageSpec::pixels(width, height, channels) }).unwrap();
     preprocessor.set_instruction_set(set);
     let mut out = vec![0_u8; preprocessor.output_len()];
     preprocessor.run(frame, &mut out).unwrap();
@@ -24,7 +25,7 @@ proptest! {
     #[test]
     fn frames_of_their_own_size_equal_those_with_strides_that_take_the_general_way(
         (width, height) in (1_u32..300, 1_u32..40), seed in any::<[u8; 16]>(), full: bool, bt709: bool,
-        crop in any::<Option<[u16; 4]>>(), turns in 0_i64..4, mirror: bool, v_first: bool,
+        crop in any::<Option<[u16; 4]>>(), turns in 0_i64..4, mirror: bool, v_first: bool, nearest: bool,
     ) {
         let chroma = (width.div_ceil(2) * height.div_ceil(2)) as usize;
         let len = (width * height) as usize + 2 * chroma;
@@ -37,10 +38,11 @@ proptest! {
             });
             let matrix = if bt709 { Matrix::Bt709 } else { Matrix::Bt601 };
             let range = if full { Range::Full } else { Range::Limited };
+            let filter = if nearest { Filter::Nearest } else { Filter::Bilinear };
             let rotation = Rotation::from_degrees(90 * turns).unwrap();
             [Channels::Rgb, Channels::Bgra].map(|channels| {
                 InstructionSet::ALL.into_iter().filter(|set| set.is_available()).map(|set| {
-                    pixels(&Frame { crop, matrix, range, rotation, mirror, ..frame }, channels, set)
+                    pixels(&Frame { crop, matrix, range, rotation, mirror, ..frame }, filter, channels, set)
                 }).collect::<Vec<_>>()
             })
         };

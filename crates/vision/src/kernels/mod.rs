@@ -55,13 +55,23 @@ macro_rules! all_kernels {
             mix_chroma(near: &[u8], far: &[u8], out: &mut [i16]) = chroma::mix, plain;
             /// As [`Self::mix_chroma`], of two channels that lie interleaved.
             mix_chroma_pairs(near: &[u8], far: &[u8], out: [&mut [i16]; 2]) = chroma::mix_pairs, wide;
-            /// Converts a row of 4:2:0 at its own size.
+            /// Widens a row of chroma bytes for [`Self::same_size`] without interpolation.
+            widen_chroma(row: &[u8], out: &mut [i16]) = chroma::widen, plain;
+            /// As [`Self::widen_chroma`], of two channels that lie interleaved.
+            widen_chroma_pairs(row: &[u8], out: [&mut [i16]; 2]) = chroma::widen_pairs, plain;
+            /// Converts a row of 4:2:0 at its own size. Chroma was mixed for it, or widened if `nearest`.
             same_size(
-                y: &[u8], chroma: [&[i16]; 2], by: &FixedYuvToRgb, out: [&mut [u8]; 3]
+                y: &[u8], chroma: [&[i16]; 2], nearest: bool, by: &FixedYuvToRgb, out: [&mut [u8]; 3]
             ) = colour::same_size, wide;
-            /// As [`Self::same_size`], to pixels of four bytes.
+            /// As [`Self::same_size`], to pixels of four bytes: red, green, blue, the other way around if `blue_first`,
+            /// and 255.
             same_size_four(
-                y: &[u8], chroma: [&[i16]; 2], by: &FixedYuvToRgb, blue_first: bool, out: &mut [u8]
+                y: &[u8],
+                chroma: [&[i16]; 2],
+                nearest: bool,
+                by: &FixedYuvToRgb,
+                blue_first: bool,
+                out: &mut [u8]
             ) = colour::same_size_four, wide;
             /// Rounds samples to bytes.
             round(samples: &[i16], out: &mut [u8]) = colour::round, plain;

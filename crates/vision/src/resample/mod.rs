@@ -22,7 +22,10 @@ pub(crate) enum Way {
     /// Y, U and V, or areas of RGB: in 16-bit fixed point.
     Fixed(Kernel),
     /// 4:2:0 that is not resized.
-    Same,
+    Same {
+        /// Whether chroma is repeated, not interpolated.
+        nearest: bool,
+    },
     /// RGB as Pillow does it.
     Pillow(Kernel),
     /// RGB as OpenCV's `INTER_LINEAR` does it, or its `INTER_AREA` when it enlarges.
@@ -42,11 +45,14 @@ impl Way {
         transpose: bool,
         siting: ChromaSiting,
     ) -> Self {
-        if yuv && siting == ChromaSiting::Center && !transpose && is_whole_420(sources, axes) {
-            return Self::Same;
+        let nearest = filter == Filter::Nearest;
+        let sited = nearest || siting == ChromaSiting::Center;
+        if yuv && sited && !transpose && is_whole_420(sources, axes) {
+            return Self::Same { nearest };
         }
         let shrinks = axes.iter().all(Axis::shrinks);
         match (filter, yuv) {
+            (Filter::Nearest, _) => Self::Fixed(Kernel::Nearest),
             (Filter::Bilinear, false) => Self::Linear { area: false },
             (Filter::Bilinear, true) => Self::Fixed(Kernel::Linear),
             (Filter::BilinearAntialias, false) => Self::Pillow(Kernel::Triangle),

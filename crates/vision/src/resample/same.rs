@@ -10,6 +10,8 @@ use crate::taps::Axis;
 /// Work space.
 #[derive(Debug, Default)]
 pub(crate) struct Same {
+    /// Whether chroma is repeated, not interpolated.
+    nearest: bool,
     /// The first row and column of the crop; the column is even.
     origin: [usize; 2],
     columns: Columns,
@@ -29,7 +31,8 @@ struct Columns {
 }
 
 impl Same {
-    pub(crate) fn prepare(&mut self, axes: &[Axis; 2]) {
+    pub(crate) fn prepare(&mut self, axes: &[Axis; 2], nearest: bool) {
+        self.nearest = nearest;
         self.origin = axes.map(|axis| axis.origin as usize);
         let first = self.origin[0] / 2;
         let end = first + axes[0].len.div_ceil(2) as usize;
@@ -57,7 +60,8 @@ impl Same {
         out: [&mut [u8]; 3],
     ) {
         let luma = self.luma(sources, row, out[0].len());
-        kernels.same_size(luma, self.chroma(kernels, sources, row), conversion, out);
+        let nearest = self.nearest;
+        kernels.same_size(luma, self.chroma(kernels, sources, row), nearest, conversion, out);
     }
 
     /// Row `row` of the result as pixels of four bytes.
@@ -71,7 +75,9 @@ impl Same {
         out: &mut [u8],
     ) {
         let luma = self.luma(sources, row, out.len() / 4);
-        kernels.same_size_four(luma, self.chroma(kernels, sources, row), conversion, blue_first, out);
+        let nearest = self.nearest;
+        let chroma = self.chroma(kernels, sources, row);
+        kernels.same_size_four(luma, chroma, nearest, conversion, blue_first, out);
     }
 
     /// Row `row` of Y.
@@ -80,46 +86,53 @@ impl Same {
         sources[0].rows(y + row, 1, x..x + columns, &[]).get(0)
     }
 
-    /// Row `row` of U and V, mixed from two.
+    /// Row `row` of U and V.
     fn chroma(&mut self, kernels: &Kernels, sources: &[Source<'_>], row: usize) -> [&[i16]; 2] {
         let row = self.origin[1] + row;
         for (source, last_row) in sources[1..].iter().zip(&self.last_rows[1..]) {
             let last = source.last_row();
             let near = row / 2;
             let far = if row.is_multiple_of(2) { near.saturating_sub(1) } else { (near + 1).min(last) };
-            let bytes = |row| source.rows(row, 1, 0..source.columns(), last_row).get(0);
-            mix_chroma(&mut self.chroma, &self.columns, kernels, source, bytes(near), bytes(far));
+            let far = if self.nearest { near } else { far };
+            let rows = source.rows(near.min(far), near.abs_diff(far) + 1, 0..source.columns(), last_row);
+            let (above, below) = (rows.get(0), rows.get(rows.count() - 1));
+            let [near, far] = if near < far { [above, below] } else { [below, above] };
+            self.columns.fill(&mut self.chroma, |columns, places, [u, v]| match source.offsets {
+                [_, Some(u_at), Some(v_at)] => {
+                    let bytes = 2 * columns.start..2 * columns.end;
+                    let (u, v) = (&mut u[places.clone()], &mut v[places]);
+                    let pair = if u_at < v_at { [u, v] } else { [v, u] };
+                    if self.nearest {
+                        kernels.widen_chroma_pairs(&near[bytes], pair);
+                    } else {
+                        kernels.mix_chroma_pairs(&near[bytes.clone()], &far[bytes], pair);
+                    }
+                }
+                [_, u_at, _] => {
+                    let line = if u_at.is_some() { u } else { v };
+                    if self.nearest {
+                        kernels.widen_chroma(&near[columns], &mut line[places]);
+                    } else {
+                        kernels.mix_chroma(&near[columns.clone()], &far[columns], &mut line[places]);
+                    }
+                }
+            });
         }
         self.chroma.each_ref().map(|line| &line[..])
     }
 }
 
-/// Mixes the chroma of one source into lines of U and V, from whole rows: `columns`, one more than are needed on either
-/// side, and the same at the edge again.
-fn mix_chroma(
-    [u, v]: &mut [Vec<i16>; 2],
-    columns: &Columns,
-    kernels: &Kernels,
-    source: &Source<'_>,
-    near: &[u8],
-    far: &[u8],
-) {
-    let Columns { inner, before, after } = columns.clone();
-    let last = inner.len() + 1;
-    // Places in the lines, and the samples that belong there.
-    let parts = [(1..last, inner), (0..1, before..before + 1), (last..last + 1, after..after + 1)];
-    for (places, columns) in parts {
-        match source.offsets {
-            [_, Some(u_at), Some(v_at)] => {
-                let bytes = 2 * columns.start..2 * columns.end;
-                let (u, v) = (&mut u[places.clone()], &mut v[places]);
-                let pair = if u_at < v_at { [u, v] } else { [v, u] };
-                kernels.mix_chroma_pairs(&near[bytes.clone()], &far[bytes], pair);
-            }
-            [_, u_at, _] => {
-                let line = if u_at.is_some() { &mut *u } else { &mut *v };
-                kernels.mix_chroma(&near[columns.clone()], &far[columns], &mut line[places]);
-            }
-        }
+impl Columns {
+    /// Calls `fill` with columns, the places in the lines where they belong, and the lines: those of the crop, then the
+    /// one on either side.
+    fn fill(
+        &self,
+        lines: &mut [Vec<i16>; 2],
+        mut fill: impl FnMut(Range<usize>, Range<usize>, &mut [Vec<i16>; 2]),
+    ) {
+        let last = self.inner.len() + 1;
+        fill(self.inner.clone(), 1..last, lines);
+        fill(self.before..self.before + 1, 0..1, lines);
+        fill(self.after..self.after + 1, last..last + 1, lines);
     }
 }

@@ -5,6 +5,8 @@ use super::Axis;
 /// What weighs the samples along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
+    /// Pillow's `NEAREST`.
+    Nearest,
     /// OpenCV's `INTER_LINEAR`.
     Linear,
     /// Pillow's `BILINEAR`.
@@ -22,6 +24,7 @@ impl Kernel {
     /// the crop.
     pub(super) fn taps(self, axis: &Axis, position: u64, row: &mut Vec<f64>) -> usize {
         match self {
+            Self::Nearest => nearest(axis, position, row),
             Self::Linear => linear(axis, position, row),
             Self::Triangle => pillow(axis, position, row, 1.0, triangle),
             Self::Cubic => pillow(axis, position, row, 2.0, cubic),
@@ -29,6 +32,14 @@ impl Kernel {
             Self::AreaEnlarging => area_enlarging(axis, position, row),
         }
     }
+}
+
+/// Pillow's `NEAREST` (`ImagingScaleAffine` in `libImaging/Geometry.c`): the sample under the middle.
+fn nearest(axis: &Axis, position: u64, row: &mut Vec<f64>) -> usize {
+    let scale = f64::from(axis.source_len) / axis.scaled_len as f64;
+    row.clear();
+    row.push(1.0);
+    ((position as f64 + 0.5) * scale).min(f64::from(axis.source_len - 1)) as usize
 }
 
 /// OpenCV's `INTER_LINEAR` (`imgproc/src/resize.cpp`): half-pixel centres, clamped at the edge.

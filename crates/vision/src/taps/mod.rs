@@ -216,6 +216,9 @@ impl Work {
         }
         start += axis.origin as usize;
         let Some(siting) = halved else { return (start, &self.row) };
+        if kernel == Kernel::Nearest {
+            return (start / 2, &self.row);
+        }
         let start = chroma::through_upsampling(siting, start, &self.row, axis.frame_len, &mut self.halved);
         (start, &self.halved)
     }

@@ -29,3 +29,20 @@ fn mixed(near: u8, far: u8) -> i16 {
     let [nearer, farther] = WEIGHTS.map(i16::from);
     nearer * i16::from(near) + farther * i16::from(far) - MIDDLE
 }
+
+/// Widens one channel: 256 times what it is.
+#[inline(always)]
+pub(in crate::kernels) fn widen(row: &[u8], out: &mut [i16]) {
+    for (out, &chroma) in out.iter_mut().zip(row) {
+        *out = (i16::from(chroma) - 128) << 8;
+    }
+}
+
+/// Widens two channels that lie interleaved.
+#[inline(always)]
+pub(in crate::kernels) fn widen_pairs(row: &[u8], [first, second]: [&mut [i16]; 2]) {
+    for ((first, second), pair) in first.iter_mut().zip(second).zip(row.as_chunks::<2>().0) {
+        *first = (i16::from(pair[0]) - 128) << 8;
+        *second = (i16::from(pair[1]) - 128) << 8;
+    }
+}

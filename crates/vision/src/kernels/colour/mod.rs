@@ -12,9 +12,9 @@ use crate::kernels::SAMPLE_BITS;
 /// holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FixedYuvToRgb {
-    /// Less 1, with [`LUMA_BITS`] fraction bits, of which the last two are 0. Its product is cut, not rounded.
+    /// [`LUMA_BITS`] fraction bits.
     luma: i16,
-    /// Added to the luma, with what makes up for the cut, and what rounds.
+    /// Added to the luma, with what rounds.
     bias: i16,
     /// [`CHROMA_BITS`] fraction bits.
     v_to_red: i16,
@@ -23,8 +23,8 @@ pub(crate) struct FixedYuvToRgb {
     u_to_blue: i16,
 }
 
-/// Coefficients of luma are below 1.5.
-const LUMA_BITS: u32 = 16;
+/// Coefficients of luma are below 2.
+const LUMA_BITS: u32 = 14;
 /// Coefficients of chroma are below 4.
 const CHROMA_BITS: u32 = 13;
 
@@ -33,12 +33,10 @@ const MIDDLE: i16 = 128 << SAMPLE_BITS;
 
 impl FixedYuvToRgb {
     pub(crate) fn new(exact: &YuvToRgb) -> Self {
-        /// Half a step.
-        const CUT: f64 = 0.5 / (1 << SAMPLE_BITS) as f64;
         let fixed = |value: f64, bits: u32| (value * f64::from(1 << bits)).round() as i16;
         Self {
-            luma: 4 * fixed(exact.luma_scale - 1.0, LUMA_BITS - 2),
-            bias: fixed(exact.luma_bias + CUT, SAMPLE_BITS) + (1 << (SAMPLE_BITS - 1)),
+            luma: fixed(exact.luma_scale, LUMA_BITS),
+            bias: fixed(exact.luma_bias, SAMPLE_BITS) + (1 << (SAMPLE_BITS - 1)),
             v_to_red: fixed(exact.v_to_red, CHROMA_BITS),
             u_to_green: fixed(exact.u_to_green, CHROMA_BITS),
             v_to_green: fixed(exact.v_to_green, CHROMA_BITS),

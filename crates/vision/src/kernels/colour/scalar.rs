@@ -22,8 +22,7 @@ pub(super) fn yuv_to_rgb_from(
 
 /// One pixel, from samples with [`SAMPLE_BITS`] fraction bits.
 fn pixel(y: i16, u: i16, v: i16, by: &FixedYuvToRgb) -> [u8; 3] {
-    let product = (i32::from(y) * i32::from(by.luma)) >> LUMA_BITS;
-    let luma = y.wrapping_add(product as i16).wrapping_add(by.bias);
+    let luma = times(y, by.luma, LUMA_BITS).wrapping_add(by.bias);
     let [u, v] = [u, v].map(|chroma| chroma.wrapping_sub(MIDDLE));
     let times = |chroma, coefficient| times(chroma, coefficient, CHROMA_BITS);
     let red = luma.saturating_add(times(v, by.v_to_red));
@@ -37,22 +36,29 @@ fn times(value: i16, coefficient: i16, bits: u32) -> i16 {
     round_shift(i32::from(value) * i32::from(coefficient), bits) as i16
 }
 
-/// Converts a row of 4:2:0 at its own size: bytes of Y, and chroma that was mixed down the columns
-/// ([`chroma`](crate::kernels::chroma)), with one sample more on either side.
-pub(in crate::kernels) fn same_size(y: &[u8], chroma: [&[i16]; 2], by: &FixedYuvToRgb, out: [&mut [u8]; 3]) {
-    same_size_from(y, chroma, by, 0, out);
+/// Converts a row of 4:2:0 at its own size: bytes of Y, and [`chroma`](crate::kernels::chroma) with one sample more on
+/// either side, mixed down the columns, or widened where it is not interpolated.
+pub(in crate::kernels) fn same_size(
+    y: &[u8],
+    chroma: [&[i16]; 2],
+    nearest: bool,
+    by: &FixedYuvToRgb,
+    out: [&mut [u8]; 3],
+) {
+    same_size_from(y, chroma, nearest, by, 0, out);
 }
 
 /// As [`same_size`], for the columns from `first` on.
 pub(super) fn same_size_from(
     y: &[u8],
     chroma: [&[i16]; 2],
+    nearest: bool,
     by: &FixedYuvToRgb,
     first: usize,
     [red, green, blue]: [&mut [u8]; 3],
 ) {
     for at in first..red.len() {
-        [red[at], green[at], blue[at]] = same_size_pixel(y, chroma, by, at);
+        [red[at], green[at], blue[at]] = same_size_pixel(y, chroma, nearest, by, at);
     }
 }
 
@@ -60,32 +66,37 @@ pub(super) fn same_size_from(
 pub(in crate::kernels) fn same_size_four(
     y: &[u8],
     chroma: [&[i16]; 2],
+    nearest: bool,
     by: &FixedYuvToRgb,
     blue_first: bool,
     out: &mut [u8],
 ) {
-    same_size_four_from(y, chroma, by, blue_first, 0, out);
+    same_size_four_from(y, chroma, nearest, by, blue_first, 0, out);
 }
 
 /// As [`same_size_four`], for the columns from `first` on.
 pub(super) fn same_size_four_from(
     y: &[u8],
     chroma: [&[i16]; 2],
+    nearest: bool,
     by: &FixedYuvToRgb,
     blue_first: bool,
     first: usize,
     out: &mut [u8],
 ) {
     for (at, out) in out.as_chunks_mut().0.iter_mut().enumerate().skip(first) {
-        let [red, green, blue] = same_size_pixel(y, chroma, by, at);
+        let [red, green, blue] = same_size_pixel(y, chroma, nearest, by, at);
         *out = if blue_first { [blue, green, red, 255] } else { [red, green, blue, 255] };
     }
 }
 
-fn same_size_pixel(y: &[u8], chroma: [&[i16]; 2], by: &FixedYuvToRgb, at: usize) -> [u8; 3] {
+fn same_size_pixel(y: &[u8], chroma: [&[i16]; 2], nearest: bool, by: &FixedYuvToRgb, at: usize) -> [u8; 3] {
     let near = at / 2 + 1;
     let next = if at.is_multiple_of(2) { near - 1 } else { near + 1 };
-    let [u, v] = chroma.map(|line| ((3 * line[near] + line[next]) >> (8 - SAMPLE_BITS)) + MIDDLE);
+    let [u, v] = chroma.map(|line| {
+        let whole = if nearest { line[near] } else { 3 * line[near] + line[next] };
+        (whole >> (8 - SAMPLE_BITS)) + MIDDLE
+    });
     pixel(i16::from(y[at]) << SAMPLE_BITS, u, v, by)
 }
 

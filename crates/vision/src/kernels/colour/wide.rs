@@ -51,6 +51,7 @@ pub(in crate::kernels) unsafe fn yuv_to_rgb<W: Wide>(
 pub(in crate::kernels) unsafe fn same_size<W: Wide>(
     y: &[u8],
     chroma: [&[i16]; 2],
+    nearest: bool,
     by: &FixedYuvToRgb,
     out: [&mut [u8]; 3],
 ) {
@@ -59,18 +60,22 @@ pub(in crate::kernels) unsafe fn same_size<W: Wide>(
     assert!(y.len() >= len && green.len() == len && blue.len() == len);
     assert!(chroma[0].len() >= len.div_ceil(2) + 2 && chroma[1].len() >= len.div_ceil(2) + 2);
     let mut index = 0;
-    // SAFETY: `index + W::BYTES` columns are in all lines, and half as many chroma samples and one on either side.
+    // SAFETY: `at + W::BYTES` columns are in all lines, and half as many chroma samples and one on either side.
     unsafe {
         let factors = Factors::<W>::of_scaled(by);
-        while index + W::BYTES <= len {
-            let [r, g, b] = factors.convert_same_size(y, chroma, index);
-            W::store(red.as_mut_ptr().add(index), r);
-            W::store(green.as_mut_ptr().add(index), g);
-            W::store(blue.as_mut_ptr().add(index), b);
-            index += W::BYTES;
+        while let Some(at) = next_even(index, len, W::BYTES) {
+            let [r, g, b] = if nearest {
+                factors.convert_same_size::<true>(y, chroma, at)
+            } else {
+                factors.convert_same_size::<false>(y, chroma, at)
+            };
+            W::store(red.as_mut_ptr().add(at), r);
+            W::store(green.as_mut_ptr().add(at), g);
+            W::store(blue.as_mut_ptr().add(at), b);
+            index = at + W::BYTES;
         }
     }
-    same_size_from(y, chroma, by, index, [red, green, blue]);
+    same_size_from(y, chroma, nearest, by, index, [red, green, blue]);
 }
 
 /// As [`same_size`], to pixels of four bytes.
@@ -81,6 +86,7 @@ pub(in crate::kernels) unsafe fn same_size<W: Wide>(
 pub(in crate::kernels) unsafe fn same_size_four<W: Wide>(
     y: &[u8],
     chroma: [&[i16]; 2],
+    nearest: bool,
     by: &FixedYuvToRgb,
     blue_first: bool,
     out: &mut [u8],
@@ -88,28 +94,68 @@ pub(in crate::kernels) unsafe fn same_size_four<W: Wide>(
     let len = out.len() / 4;
     assert!(y.len() >= len);
     assert!(chroma[0].len() >= len.div_ceil(2) + 2 && chroma[1].len() >= len.div_ceil(2) + 2);
+    // SAFETY: lines are as long as `four` needs them.
+    let index = unsafe {
+        match (nearest, blue_first) {
+            (false, false) => four::<W, false, false>(y, chroma, by, out),
+            (false, true) => four::<W, false, true>(y, chroma, by, out),
+            (true, false) => four::<W, true, false>(y, chroma, by, out),
+            (true, true) => four::<W, true, true>(y, chroma, by, out),
+        }
+    };
+    same_size_four_from(y, chroma, nearest, by, blue_first, index, out);
+}
+
+/// As many columns as vectors can do; gives how many those were.
+#[inline(always)]
+unsafe fn four<W: Wide, const NEAREST: bool, const BLUE_FIRST: bool>(
+    y: &[u8],
+    chroma: [&[i16]; 2],
+    by: &FixedYuvToRgb,
+    out: &mut [u8],
+) -> usize {
+    let len = out.len() / 4;
+    // The second vector begins where writing is aligned, so that the first is written in part once more.
+    let aligned = out.as_ptr().align_offset(64) / 4;
+    let second = if aligned.is_multiple_of(2) && aligned > 0 { aligned.min(W::BYTES) } else { W::BYTES };
     let mut index = 0;
     // SAFETY: as in `same_size`; there are four bytes in `out` for each column.
     unsafe {
         let factors = Factors::<W>::of_scaled(by);
         let opaque = W::splat16(-1);
-        while index + W::BYTES <= len {
-            let [r, g, b] = factors.convert_same_size(y, chroma, index);
-            let (r, b) = if blue_first { (b, r) } else { (r, b) };
-            W::store_pixels(out.as_mut_ptr().add(4 * index), r, g, b, opaque);
-            index += W::BYTES;
+        while let Some(at) = next_even(index, len, W::BYTES) {
+            let [r, g, b] = factors.convert_same_size::<NEAREST>(y, chroma, at);
+            let (r, b) = if BLUE_FIRST { (b, r) } else { (r, b) };
+            W::store_pixels(out.as_mut_ptr().add(4 * at), r, g, b, opaque);
+            index = if index == 0 { second } else { at + W::BYTES };
         }
     }
-    same_size_four_from(y, chroma, by, blue_first, index, out);
+    index
+}
+
+/// Where the next `step` of `len` columns begin: at `index`, or before it at the end, at an even column. None if there are
+/// none, or they cannot be.
+#[inline(always)]
+fn next_even(index: usize, len: usize, step: usize) -> Option<usize> {
+    if index + step <= len {
+        Some(index)
+    } else if index < len && len >= step && len.is_multiple_of(2) {
+        Some(len - step)
+    } else {
+        None
+    }
 }
 
 /// Chroma of the pixels whose bytes [`Wide::unpack_lo8`] takes, and of those for [`Wide::unpack_hi8`]: 256 times what it
 /// is, less its middle.
 #[inline(always)]
-unsafe fn upsample<W: Wide>(before: *const i16) -> [W::V; 2] {
+unsafe fn upsample<W: Wide, const NEAREST: bool>(before: *const i16) -> [W::V; 2] {
     // SAFETY: as in `same_size`.
     unsafe {
         let near = W::load(before.add(1).cast());
+        if NEAREST {
+            return [W::unpack_lo16(near, near), W::unpack_hi16(near, near)];
+        }
         let thrice = W::add16(W::add16(near, near), near);
         let even = W::add16(thrice, W::load(before.cast()));
         let odd = W::add16(thrice, W::load(before.add(2).cast()));
@@ -129,13 +175,13 @@ struct Factors<W: Wide> {
 }
 
 impl<W: Wide> Factors<W> {
-    /// For [`Self::convert`]: each coefficient of chroma less 1, for the product with 1 is there already.
+    /// For [`Self::convert`]: each coefficient less 1, for the product with 1 is there already.
     #[inline(always)]
     unsafe fn new(by: &FixedYuvToRgb) -> Self {
         // SAFETY: as the caller promises.
         unsafe {
             Self {
-                luma: W::splat16(by.luma),
+                luma: W::splat16((2 * i32::from(by.luma) - (1 << 15)) as i16),
                 bias: W::splat16(by.bias),
                 v_to_red: W::splat16((2 * i32::from(by.v_to_red) - (1 << 14)) as i16),
                 u_to_green: W::splat16((2 * i32::from(by.u_to_green) - (1 << 14)) as i16),
@@ -151,8 +197,7 @@ impl<W: Wide> Factors<W> {
         // SAFETY: as the caller promises.
         unsafe {
             Self {
-                // A quarter, since luma is four times as large.
-                luma: W::splat16(((i32::from(by.luma) + (1 << 16)) / 4) as i16),
+                luma: W::splat16(by.luma),
                 bias: W::splat16(by.bias),
                 v_to_red: W::splat16(by.v_to_red),
                 u_to_green: W::splat16(by.u_to_green),
@@ -167,7 +212,7 @@ impl<W: Wide> Factors<W> {
     unsafe fn convert(&self, y: W::V, u: W::V, v: W::V) -> [W::V; 3] {
         // SAFETY: as the caller promises.
         unsafe {
-            let luma = W::add16(W::add16(y, W::mulhi16(y, self.luma)), self.bias);
+            let luma = W::add16(W::add16(y, W::mulhrs16(y, self.luma)), self.bias);
             let middle = W::splat16(MIDDLE);
             let (u, v) = (W::sub16(u, middle), W::sub16(v, middle));
             let (twice_u, twice_v) = (W::add16(u, u), W::add16(v, v));
@@ -179,12 +224,12 @@ impl<W: Wide> Factors<W> {
         }
     }
 
-    /// As [`Self::convert`], from a luma that is four times as large, and chroma less its middle that is four times as large.
+    /// As [`Self::convert`], from a luma that is twice as large, and chroma less its middle that is four times as large.
     #[inline(always)]
     unsafe fn convert_scaled(&self, y: W::V, u: W::V, v: W::V) -> [W::V; 3] {
         // SAFETY: as the caller promises.
         unsafe {
-            let luma = W::add16(W::mulhi_unsigned16(y, self.luma), self.bias);
+            let luma = W::add16(W::mulhrs16(y, self.luma), self.bias);
             let red = W::adds16(luma, W::mulhrs16(v, self.v_to_red));
             let green = W::adds16(luma, W::mulhrs16(u, self.u_to_green));
             let green = W::adds16(green, W::mulhrs16(v, self.v_to_green));
@@ -195,15 +240,20 @@ impl<W: Wide> Factors<W> {
 
     /// Red, green and blue bytes of 4:2:0 at its own size, from column `index` on.
     #[inline(always)]
-    unsafe fn convert_same_size(&self, y: &[u8], chroma: [&[i16]; 2], index: usize) -> [W::V; 3] {
+    unsafe fn convert_same_size<const NEAREST: bool>(
+        &self,
+        y: &[u8],
+        chroma: [&[i16]; 2],
+        index: usize,
+    ) -> [W::V; 3] {
         // SAFETY: as the caller promises.
         unsafe {
             let zero = W::zero();
             let luma = W::load(y.as_ptr().add(index));
-            // Bytes in the upper halves are 256 times as large.
-            let luma = [W::unpack_lo8(zero, luma), W::unpack_hi8(zero, luma)];
-            let u = upsample::<W>(chroma[0].as_ptr().add(index / 2));
-            let v = upsample::<W>(chroma[1].as_ptr().add(index / 2));
+            // Bytes in the upper halves are 256 times as large; the product needs 128.
+            let luma = [W::shr16::<1>(W::unpack_lo8(zero, luma)), W::shr16::<1>(W::unpack_hi8(zero, luma))];
+            let u = upsample::<W, NEAREST>(chroma[0].as_ptr().add(index / 2));
+            let v = upsample::<W, NEAREST>(chroma[1].as_ptr().add(index / 2));
             let low = self.convert_scaled(luma[0], u[0], v[0]);
             let high = self.convert_scaled(luma[1], u[1], v[1]);
             [W::packus16(low[0], high[0]), W::packus16(low[1], high[1]), W::packus16(low[2], high[2])]

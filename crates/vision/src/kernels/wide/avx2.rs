@@ -142,16 +142,6 @@ impl Wide for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn mulhi_unsigned16(a: __m256i, b: __m256i) -> __m256i {
-        _mm256_mulhi_epu16(a, b)
-    }
-
-    #[inline(always)]
-    unsafe fn mulhi16(a: __m256i, b: __m256i) -> __m256i {
-        _mm256_mulhi_epi16(a, b)
-    }
-
-    #[inline(always)]
     unsafe fn mulhrs16(a: __m256i, b: __m256i) -> __m256i {
         _mm256_mulhrs_epi16(a, b)
     }

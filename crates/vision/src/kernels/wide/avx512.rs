@@ -178,16 +178,6 @@ impl Wide for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn mulhi_unsigned16(a: __m512i, b: __m512i) -> __m512i {
-        _mm512_mulhi_epu16(a, b)
-    }
-
-    #[inline(always)]
-    unsafe fn mulhi16(a: __m512i, b: __m512i) -> __m512i {
-        _mm512_mulhi_epi16(a, b)
-    }
-
-    #[inline(always)]
     unsafe fn mulhrs16(a: __m512i, b: __m512i) -> __m512i {
         _mm512_mulhrs_epi16(a, b)
     }

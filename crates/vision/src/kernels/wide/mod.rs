@@ -68,10 +68,6 @@ pub(super) trait Wide {
     unsafe fn sub16(a: Self::V, b: Self::V) -> Self::V;
     /// Saturating.
     unsafe fn adds16(a: Self::V, b: Self::V) -> Self::V;
-    /// `a * b >> 16`, unsigned.
-    unsafe fn mulhi_unsigned16(a: Self::V, b: Self::V) -> Self::V;
-    /// `a * b >> 16`, signed.
-    unsafe fn mulhi16(a: Self::V, b: Self::V) -> Self::V;
     /// `(a * b + 2^14) >> 15`.
     unsafe fn mulhrs16(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn shl16<const BITS: i32>(a: Self::V) -> Self::V;

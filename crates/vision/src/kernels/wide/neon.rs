@@ -125,24 +125,6 @@ impl Wide for Neon {
     }
 
     #[inline(always)]
-    unsafe fn mulhi_unsigned16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        let (a, b) = (vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b));
-        let low = vmull_u16(vget_low_u16(a), vget_low_u16(b));
-        let high = vmull_high_u16(a, b);
-        let halves = vuzp2q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high));
-        vreinterpretq_u8_u16(halves)
-    }
-
-    #[inline(always)]
-    unsafe fn mulhi16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
-        let (a, b) = (vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b));
-        let low = vmull_s16(vget_low_s16(a), vget_low_s16(b));
-        let high = vmull_high_s16(a, b);
-        let halves = vuzp2q_s16(vreinterpretq_s16_s32(low), vreinterpretq_s16_s32(high));
-        vreinterpretq_u8_s16(halves)
-    }
-
-    #[inline(always)]
     unsafe fn mulhrs16(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
         vreinterpretq_u8_s16(vqrdmulhq_s16(vreinterpretq_s16_u8(a), vreinterpretq_s16_u8(b)))
     }

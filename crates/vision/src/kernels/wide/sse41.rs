@@ -137,16 +137,6 @@ impl Wide for Sse41 {
     }
 
     #[inline(always)]
-    unsafe fn mulhi_unsigned16(a: __m128i, b: __m128i) -> __m128i {
-        _mm_mulhi_epu16(a, b)
-    }
-
-    #[inline(always)]
-    unsafe fn mulhi16(a: __m128i, b: __m128i) -> __m128i {
-        _mm_mulhi_epi16(a, b)
-    }
-
-    #[inline(always)]
     unsafe fn mulhrs16(a: __m128i, b: __m128i) -> __m128i {
         _mm_mulhrs_epi16(a, b)
     }
