@@ -277,21 +277,22 @@ class Comparison:
             contest.add("OpenCV", lambda: chains.i420_turned(frame, (640, 480), (224, 224)))
         yield from rows(contest, self.rounds, {"ours, upright": Limit(at_most=1.5)})
 
-    def hd_to_rgba(self) -> Iterator[Row]:
-        """1080p NV12 to RGBA at full size."""
-        frame = self.frames.hd
-        spec = {"width": 1920, "height": 1080, "filter": "bilinear", "layout": "nhwc"}
+    def hd_to_rgba(self, filter_: str, *, interpolate: bool) -> Iterator[Row]:
+        """1080p NV12 to RGBA at full size, chroma repeated as libyuv does it, or interpolated."""
+        layout = "i420" if interpolate else "nv12"
+        frame = pictures.i420(self.frames.hd_rgb) if interpolate else self.frames.hd
+        frame_json = {**HD, "layout": layout}
+        spec = {"width": 1920, "height": 1080, "filter": filter_, "layout": "nhwc"}
         spec |= {"channels": "rgba", "element": "u8"}
         contest = self.contest(
-            "1080p NV12 -> RGBA", {"by": "nearside", "frame": HD, "spec": spec}, frame
+            f"1080p {layout.upper()} -> RGBA, chroma {filter_}",
+            {"by": "nearside", "frame": frame_json, "spec": spec},
+            frame,
         )
-        task = {"by": "libyuv", "frame": HD, "interpolate": False}
+        task = {"by": "libyuv", "frame": frame_json, "interpolate": interpolate}
         contest.add("libyuv", lambda: native(self.peers, "libyuv", task, frame))
-        planar = pictures.i420(self.frames.hd_rgb)
-        smooth = {"by": "libyuv", "frame": {**HD, "layout": "i420"}, "interpolate": True}
-        name = "libyuv from I420, chroma interpolated"
-        contest.add(name, lambda: native(self.peers, name, smooth, planar))
-        contest.add("OpenCV", lambda: chains.nv12_to_rgba(frame, (1920, 1080)))
+        if not interpolate:
+            contest.add("OpenCV", lambda: chains.nv12_to_rgba(frame, (1920, 1080)))
         yield from rows(contest, self.rounds, {"libyuv": Limit(at_most=1)})
 
     def photo_to_512(self) -> Iterator[Row]:
@@ -348,7 +349,8 @@ class Comparison:
             "letterbox": self.uhd_letterbox,
             "turned": lambda: self.vga_turned("bilinear"),
             "turned-antialias": lambda: self.vga_turned("antialias"),
-            "rgba": self.hd_to_rgba,
+            "rgba": lambda: self.hd_to_rgba("nearest", interpolate=False),
+            "rgba-interpolated": lambda: self.hd_to_rgba("bilinear", interpolate=True),
             "photo": self.photo_to_512,
             "area": lambda: self.hd_to_224("area", AREA, {}),
             "bicubic": lambda: self.hd_to_224("bicubic", cv2.INTER_CUBIC, {}),

@@ -104,6 +104,7 @@ impl Tensor {
             other => return unsupported("fit", other),
         };
         let filter = match json.filter.as_str() {
+            "nearest" => Filter::Nearest,
             "bilinear" => Filter::Bilinear,
             "antialias" => Filter::BilinearAntialias,
             "bicubic" => Filter::BicubicAntialias,

@@ -37,6 +37,7 @@ mod resample;
 mod spec;
 mod taps;
 mod tensor;
+mod worker;
 
 pub use colour::{ChromaSiting, Matrix, Range};
 pub use error::{Error, Result};
@@ -45,6 +46,6 @@ pub use frame_buffer::FrameBuffer;
 pub use geometry::{Rect, Rotation};
 pub use kernels::InstructionSet;
 pub use photo::{Photo, PhotoLimits, PhotoOptions};
-pub use preprocessor::Preprocessor;
+pub use preprocessor::{Preprocessor, Work};
 pub use spec::{Channels, Element, Filter, Fit, ImageSpec, Layout, Quantization};
 pub use tensor::TensorMut;

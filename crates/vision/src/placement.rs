@@ -1,5 +1,7 @@
 //! Where the picture lands in the tensor: the geometry of each fit, in upright coordinates.
 
+use std::ops::Range;
+
 use crate::Fit;
 
 /// One axis: the picture is resized from `source_len` to `scaled_len`, of which `len` pixels from `window` on are kept
@@ -25,6 +27,16 @@ impl AxisPlacement {
         // Half to even, as Python's round in torchvision's center_crop.
         let window = ((scaled_len - u64::from(len)) as f64 / 2.0).round_ties_even() as u64;
         Self { source_len, scaled_len, window, dest: 0, len }
+    }
+}
+
+impl AxisPlacement {
+    /// What of it lies within `part` of the tensor, as seen from its start. It may be nothing.
+    pub(crate) fn part(self, part: Range<u32>) -> Self {
+        let start = self.dest.clamp(part.start, part.end);
+        let end = (self.dest + self.len).clamp(start, part.end);
+        let window = self.window + u64::from(start.saturating_sub(self.dest));
+        Self { window, dest: start - part.start, len: end - start, ..self }
     }
 }
 

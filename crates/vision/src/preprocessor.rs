@@ -1,14 +1,10 @@
 //! From a frame to a tensor.
 
-use crate::colour::YuvToRgb;
-use crate::emit::{At, Emitter, Tile};
-use crate::frame::{Pixel, Sample, Source, Sources, rgb565};
-use crate::geometry::Orientation;
-use crate::kernels::{FixedYuvToRgb, InstructionSet, Kernels};
-use crate::placement::{AxisPlacement, place};
-use crate::resample::{Fixed, Linear, Pillow, Same, Way};
-use crate::taps::Axis;
-use crate::{ChromaSiting, Error, Fit, Frame, ImageSpec, PixelFormat, Rect, Result, TensorMut};
+use crate::emit::Emitter;
+use crate::frame::{Sample, Source, Sources, rgb565};
+use crate::kernels::InstructionSet;
+use crate::worker::{Task, Worker};
+use crate::{Error, Frame, ImageSpec, PixelFormat, Result, TensorMut};
 
 /// Turns frames into the tensor that an [`ImageSpec`] describes.
 ///
@@ -19,42 +15,13 @@ pub struct Preprocessor {
     spec: ImageSpec,
     instruction_set: InstructionSet,
     emitter: Emitter,
-    /// What the tables below were made for.
-    geometry: Option<Geometry>,
-    plan: Plan,
-    fixed: Fixed,
-    pillow: Pillow,
-    linear: Linear,
-    same: Same,
-    tile: Tile,
+    workers: [Worker; 2],
     /// Pixels of formats that are unpacked first.
     unpacked: Vec<u8>,
 }
 
-/// Everything in a frame that the tables depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Geometry {
-    width: u32,
-    height: u32,
-    region: Rect,
-    orientation: Orientation,
-    siting: ChromaSiting,
-    format: PixelFormat,
-    pixel: Pixel,
-    /// Sources, and bytes from one chroma sample to the next.
-    chroma: [usize; 2],
-}
-
-/// What follows from the geometry.
-#[derive(Clone, Copy, Debug)]
-struct Plan {
-    way: Way,
-    transpose: bool,
-    /// Of the sensor, x, then y.
-    axes: [Axis; 2],
-    /// Upright x, then y.
-    placement: [AxisPlacement; 2],
-}
+/// Work that may be done on any thread, once.
+pub type Work<'a> = dyn FnMut() + Send + 'a;
 
 impl Preprocessor {
     /// A preprocessor for `spec`.
@@ -63,20 +30,11 @@ impl Preprocessor {
     /// [`Error::InvalidSpec`] if the specification cannot be followed.
     pub fn new(spec: ImageSpec) -> Result<Self> {
         spec.validate()?;
-        let placement = AxisPlacement { source_len: 1, scaled_len: 1, window: 0, dest: 0, len: 1 };
-        let axis = sensor_axis(placement, 1, 0, false, false);
-        let (axes, placement) = ([axis; 2], [placement; 2]);
         Ok(Self {
             spec,
             instruction_set: InstructionSet::best(),
             emitter: Emitter::new(&spec),
-            geometry: None,
-            plan: Plan { way: Way::Linear { area: false }, transpose: false, axes, placement },
-            fixed: Fixed::default(),
-            pillow: Pillow::default(),
-            linear: Linear::default(),
-            same: Same::default(),
-            tile: Tile::default(),
+            workers: Default::default(),
             unpacked: Vec::new(),
         })
     }
@@ -99,7 +57,6 @@ impl Preprocessor {
     /// Uses other vector instructions, for tests and measurements: results are the same. Where the processor does not
     /// have them, [`InstructionSet::Scalar`] is used.
     pub fn set_instruction_set(&mut self, set: InstructionSet) {
-        self.geometry = None;
         self.instruction_set = if set.is_available() { set } else { InstructionSet::Scalar };
     }
 
@@ -110,142 +67,77 @@ impl Preprocessor {
     /// [`Error::WrongOutputType`], [`Error::WrongOutputLength`] if `out` does not hold [`Self::output_len`] elements,
     /// or any error of [`Frame::validate`]. `out` is then untouched.
     pub fn run<'o>(&mut self, frame: &Frame<'_>, out: impl Into<TensorMut<'o>>) -> Result<()> {
-        let mut out = out.into();
+        let height = self.spec.height;
+        self.with_task(frame, out.into(), |task, [worker, _], out| {
+            let [_, mut all] = task.emitter.bands(out, 0);
+            worker.run(task, 0..height, &mut all);
+        })
+    }
+
+    /// As [`Self::run`], with the same result, in two halves that `join` may run on two threads: worth it for large
+    /// frames and large tensors. This crate starts no thread; `join` calls both halves, in any order or at the same
+    /// time, and returns when both are done, as `rayon::join` does.
+    ///
+    /// ```
+    /// # use nearside_vision::{Frame, ImageSpec, Preprocessor};
+    /// # let nv12 = vec![128; 640 * 480 * 3 / 2];
+    /// # let frame = Frame::nv12(&nv12, 640, 480, None)?;
+    /// # let mut preprocessor = Preprocessor::new(ImageSpec::new(224, 224))?;
+    /// # let mut tensor = vec![0.0; preprocessor.output_len()];
+    /// preprocessor.run_halves(&frame, &mut tensor, |top, bottom| {
+    ///     std::thread::scope(|scope| {
+    ///         scope.spawn(top);
+    ///         bottom();
+    ///     });
+    /// })?;
+    /// # Ok::<(), nearside_vision::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_halves<'o>(
+        &mut self,
+        frame: &Frame<'_>,
+        out: impl Into<TensorMut<'o>>,
+        join: impl FnOnce(&mut Work<'_>, &mut Work<'_>),
+    ) -> Result<()> {
+        let height = self.spec.height;
+        self.with_task(frame, out.into(), |task, workers, out| {
+            let middle = task.emitter.middle() as u32;
+            let [mut top, mut bottom] = task.emitter.bands(out, middle as usize);
+            let [first, second] = workers;
+            join(&mut || first.run(task, 0..middle, &mut top), &mut || {
+                second.run(task, middle..height, &mut bottom)
+            });
+        })
+    }
+
+    /// Checks everything, then calls `run`.
+    fn with_task<'o>(
+        &mut self,
+        frame: &Frame<'_>,
+        out: TensorMut<'o>,
+        run: impl FnOnce(&Task<'_>, &mut [Worker; 2], TensorMut<'o>),
+    ) -> Result<()> {
         out.expect(self.spec.element)?;
         if out.len() != self.output_len() {
             let ImageSpec { width, height, .. } = self.spec;
             return Err(Error::WrongOutputLength { has: out.len(), needs: self.output_len(), width, height });
         }
         frame.validate()?;
-        let kernels = Kernels::of(self.instruction_set);
         let sources = Sources::of(frame);
-        if frame.format == PixelFormat::Rgb565 {
-            // Taken out, so that the rest can be lent while it is.
-            let mut unpacked = std::mem::take(&mut self.unpacked);
-            unpack_rgb565(&sources.as_slice()[0], frame, &mut unpacked);
-            self.write(kernels, frame, &[Source::rgb(&unpacked, frame.width as usize)], &mut out);
-            self.unpacked = unpacked;
+        let unpacked;
+        let sources = if frame.format == PixelFormat::Rgb565 {
+            unpack_rgb565(&sources.as_slice()[0], frame, &mut self.unpacked);
+            unpacked = [Source::rgb(&self.unpacked, frame.width as usize)];
+            &unpacked[..]
         } else {
-            self.write(kernels, frame, sources.as_slice(), &mut out);
-        }
+            sources.as_slice()
+        };
+        let (spec, emitter, instruction_set) = (&self.spec, &self.emitter, self.instruction_set);
+        run(&Task { spec, emitter, instruction_set, frame, sources }, &mut self.workers, out);
         Ok(())
     }
-
-    fn write(
-        &mut self,
-        kernels: &Kernels,
-        frame: &Frame<'_>,
-        sources: &[Source<'_>],
-        out: &mut TensorMut<'_>,
-    ) {
-        let (packed, pixel) = sources[0].packed();
-        self.prepare(frame, sources, pixel);
-        self.fill_bars(kernels, out);
-        match self.plan.way {
-            Way::Fixed(_) => self.fixed.begin(sources),
-            Way::Same { .. } => self.same.begin(sources),
-            Way::Pillow(_) => self.pillow.begin(),
-            Way::Linear { .. } => self.linear.begin(),
-        }
-        let bits = frame.format.sample().bits();
-        let exact = YuvToRgb::new(frame.matrix, frame.range, bits);
-        let conversion = frame.format.is_yuv().then(|| FixedYuvToRgb::new(&exact));
-
-        let Plan { way, transpose, axes, placement } = self.plan;
-        let rows = axes[1].len as usize;
-        for first in (0..rows).step_by(self.tile.rows()) {
-            let count = self.tile.rows().min(rows - first);
-            // Rows come as the sensor has them; in the tile they lie as in the upright picture.
-            let upright = if axes[1].backwards { rows - first - count } else { first };
-            let [x, y] = placement.map(|axis| axis.dest as usize);
-            let at = if transpose { At { x: x + upright, y } } else { At { x, y: y + upright } };
-            if let (Way::Same { .. }, Some(conversion)) = (way, &conversion)
-                && let Some((pixels, blue_first)) = self.emitter.pixels_of_four(at, axes[0].len as usize, out)
-            {
-                self.same.row_of_four(kernels, sources, conversion, first, blue_first, pixels);
-                continue;
-            }
-            for row in first..first + count {
-                let place = if axes[1].backwards { rows - 1 - row } else { row } - upright;
-                let lines = self.tile.row_mut(place);
-                match (way, &conversion) {
-                    (Way::Same { .. }, Some(conversion)) => {
-                        self.same.row(kernels, sources, conversion, row, lines);
-                    }
-                    (Way::Fixed(_) | Way::Same { .. }, _) => {
-                        self.fixed.row(kernels, sources, conversion.as_ref(), row, lines);
-                    }
-                    (Way::Pillow(_), _) => self.pillow.row(kernels, &packed, &pixel, row, lines),
-                    (Way::Linear { .. }, _) => {
-                        self.linear.row(kernels, &packed, &pixel, frame.width as usize, row, lines);
-                    }
-                }
-            }
-            self.emitter.write(kernels, &mut self.tile, count, at, transpose, out);
-        }
-    }
-
-    /// Makes the tables for the geometry of `frame`, unless they are those of the last one.
-    fn prepare(&mut self, frame: &Frame<'_>, sources: &[Source<'_>], pixel: Pixel) {
-        let orientation = Orientation::new(frame.rotation, frame.mirror);
-        let geometry = Geometry {
-            width: frame.width,
-            height: frame.height,
-            region: frame.region(),
-            orientation,
-            siting: frame.chroma_siting,
-            format: frame.format,
-            pixel,
-            chroma: [sources.len(), sources[sources.len() - 1].pixel_stride],
-        };
-        if self.geometry == Some(geometry) {
-            return;
-        }
-        let Rect { x, y, width, height } = geometry.region;
-        let transpose = orientation.transpose;
-        let upright = if transpose { [height, width] } else { [width, height] };
-        let placement = place(self.spec.fit, upright, [self.spec.width, self.spec.height]);
-        let [along_x, along_y] = if transpose { [placement[1], placement[0]] } else { placement };
-        let axes = [
-            sensor_axis(along_x, frame.width, x, orientation.flip_sensor_x, false),
-            sensor_axis(along_y, frame.height, y, orientation.flip_sensor_y, orientation.flip_sensor_y),
-        ];
-        let (yuv, siting) = (frame.format.is_yuv(), frame.chroma_siting);
-        let way = Way::of(self.spec.filter, yuv, sources, &axes, transpose, siting);
-        match way {
-            Way::Fixed(kernel) => {
-                self.fixed.prepare(kernel, &axes, siting, Kernels::of(self.instruction_set).lanes)
-            }
-            Way::Same { nearest } => self.same.prepare(&axes, nearest),
-            Way::Pillow(kernel) => self.pillow.prepare(kernel, &axes, transpose, &pixel),
-            Way::Linear { area } => self.linear.prepare(area, &axes, transpose, &pixel),
-        }
-        self.tile.prepare(axes[0].len as usize, transpose);
-        self.plan = Plan { way, transpose, axes, placement };
-        self.geometry = Some(geometry);
-    }
-
-    /// Gives the whole tensor the colour of the bars, if there are any.
-    fn fill_bars(&self, kernels: &Kernels, out: &mut TensorMut<'_>) {
-        let Fit::Letterbox { pad } = self.spec.fit else { return };
-        let [x, y] = self.plan.placement;
-        if x.len < self.spec.width || y.len < self.spec.height {
-            self.emitter.fill(kernels, pad, out);
-        }
-    }
-}
-
-/// An axis of the sensor. Rows that are mirrored come backwards, since they are made from top to bottom; columns lie as
-/// in the upright picture at once.
-fn sensor_axis(
-    placement: AxisPlacement,
-    frame_len: u32,
-    origin: u32,
-    mirrored: bool,
-    backwards: bool,
-) -> Axis {
-    let AxisPlacement { source_len, scaled_len, window, len, .. } = placement;
-    Axis { frame_len, origin, source_len, scaled_len, window, len, mirrored, backwards }
 }
 
 /// The whole frame as RGB bytes.

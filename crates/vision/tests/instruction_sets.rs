@@ -1,4 +1,4 @@
-//! Every instruction set gives the result of the scalar code, to the last bit.
+//! Every instruction set, and two threads, give the result of the scalar code on one, to the last bit.
 
 mod common;
 
@@ -6,20 +6,31 @@ use common::cases;
 use half::f16;
 use nearside_vision::{
     BufferLayout, Channels, ChromaSiting, Element, Filter, Fit, Frame, ImageSpec, InstructionSet, Layout,
-    Matrix, Preprocessor, Quantization, Range, Rect, Rotation, TensorMut,
+    Matrix, Preprocessor, Quantization, Range, Rect, Rotation, TensorMut, Work,
 };
 use proptest::prelude::*;
 
 const LAYOUTS: [&str; 13] =
     ["i420", "yv12", "nv12", "nv21", "p010", "yuyv", "bgra", "rgba", "argb", "rgb", "bgr", "gray8", "rgb565"];
 
-/// The tensor as bytes, and the set that was used.
-fn tensor(spec: ImageSpec, frame: &Frame<'_>, set: InstructionSet) -> Vec<u8> {
+/// The tensor as bytes.
+fn tensor(spec: ImageSpec, frame: &Frame<'_>, set: InstructionSet, halves: bool) -> Vec<u8> {
     let mut preprocessor = Preprocessor::new(spec).unwrap();
     preprocessor.set_instruction_set(set);
     assert_eq!(preprocessor.instruction_set(), set);
     let len = preprocessor.output_len();
-    let mut run = |out: TensorMut<'_>| preprocessor.run(frame, out).unwrap();
+    let mut run = |out: TensorMut<'_>| {
+        if !halves {
+            return preprocessor.run(frame, out).unwrap();
+        }
+        let join = |top: &mut Work<'_>, bottom: &mut Work<'_>| {
+            std::thread::scope(|scope| {
+                scope.spawn(top);
+                bottom();
+            });
+        };
+        preprocessor.run_halves(frame, out, join).unwrap();
+    };
     match spec.element {
         Element::F32 => {
             let mut out = vec![f32::NAN; len];
@@ -116,9 +127,11 @@ proptest! {
             let (x, y) = (u32::from(x) % width, u32::from(y) % height);
             Rect { x, y, width: 1 + u32::from(w) % (width - x), height: 1 + u32::from(h) % (height - y) }
         });
-        let expected = tensor(spec, &frame, InstructionSet::Scalar);
+        let expected = tensor(spec, &frame, InstructionSet::Scalar, false);
         for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
-            prop_assert!(tensor(spec, &frame, set) == expected, "{set:?}");
+            for halves in [false, true] {
+                prop_assert!(tensor(spec, &frame, set, halves) == expected, "{set:?}, in halves: {halves}");
+            }
         }
     }
 }

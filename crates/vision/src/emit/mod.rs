@@ -1,8 +1,10 @@
 //! From rows of red, green and blue bytes to the tensor: normalised, in its layout, type and order of channels.
 
+mod band;
 mod tile;
 mod values;
 
+pub(crate) use band::Band;
 pub(crate) use tile::Tile;
 use values::Values;
 
@@ -21,7 +23,7 @@ pub(crate) struct Emitter {
     values: Values,
 }
 
-/// Where a run of pixels begins in the tensor's picture.
+/// Where a run of pixels begins in a band.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At {
     pub(crate) x: usize,
@@ -40,6 +42,20 @@ impl Emitter {
         }
     }
 
+    /// Cuts a tensor at row `row`: those above it, and the others.
+    pub(crate) fn bands<'o>(&self, out: TensorMut<'o>, row: usize) -> [Band<'o>; 2] {
+        Band::split(out, self.layout, self.channels, self.width, row)
+    }
+
+    /// A row near the middle at which a tensor can be cut.
+    pub(crate) fn middle(&self) -> usize {
+        let middle = self.height / 2;
+        match self.layout {
+            Layout::Patches { side } => middle / side as usize * side as usize,
+            Layout::Nchw | Layout::Nhwc => middle,
+        }
+    }
+
     /// Writes the first `rows` rows of `tile`. The first pixel of the first row goes to `at`; rows go down, or to the
     /// right with `transpose`.
     pub(crate) fn write(
@@ -49,7 +65,7 @@ impl Emitter {
         rows: usize,
         at: At,
         transpose: bool,
-        out: &mut TensorMut<'_>,
+        out: &mut Band<'_>,
     ) {
         if transpose {
             tile.turn(kernels);
@@ -71,10 +87,10 @@ impl Emitter {
         &self,
         at: At,
         len: usize,
-        out: &'o mut TensorMut<'_>,
+        out: &'o mut Band<'_>,
     ) -> Option<(&'o mut [u8], bool)> {
         let whole = self.layout == Layout::Nhwc && self.channels == 4 && self.values.are_bytes();
-        let TensorMut::U8(out) = out else { return None };
+        let Band::U8([out, ..]) = out else { return None };
         let first = 4 * (at.y * self.width + at.x);
         whole.then(|| (&mut out[first..first + 4 * len], self.colours[0] == 2))
     }
@@ -86,27 +102,29 @@ impl Emitter {
         tile: &Tile,
         rows: usize,
         at: At,
-        out: &mut TensorMut<'_>,
+        out: &mut Band<'_>,
     ) -> bool {
-        let (Layout::Nchw, Values::F32(by), TensorMut::F32(out), 3) =
-            (self.layout, &self.values, out, self.channels)
+        let (Layout::Nchw, Values::F32(by), Band::F32(planes)) = (self.layout, &self.values, &mut *out)
         else {
             return false;
         };
-        let plane = self.width * self.height;
-        for (channel, colour) in self.colours.into_iter().enumerate() {
-            let first = channel * plane + at.y * self.width + at.x;
-            let out = &mut out[first..(channel + 1) * plane];
-            kernels.float_columns(tile.turned(colour), rows, by[colour], self.width, out);
+        let first = at.y * self.width + at.x;
+        for (plane, colour) in planes.iter_mut().zip(self.colours) {
+            kernels.float_columns(tile.turned(colour), rows, by[colour], self.width, &mut plane[first..]);
+        }
+        if self.channels == 4 {
+            for column in 0..tile.columns() {
+                self.values.write_opaque(3, first + column * self.width, rows, out);
+            }
         }
         true
     }
 
-    /// Gives every pixel of the tensor the same colour.
-    pub(crate) fn fill(&self, kernels: &Kernels, colour: [u8; 3], out: &mut TensorMut<'_>) {
+    /// Gives every pixel of a band of `rows` rows the same colour.
+    pub(crate) fn fill(&self, kernels: &Kernels, colour: [u8; 3], rows: usize, out: &mut Band<'_>) {
         const RUN: usize = 256;
         let lines = colour.map(|value| [value; RUN]);
-        for y in 0..self.height {
+        for y in 0..rows {
             for x in (0..self.width).step_by(RUN) {
                 let len = RUN.min(self.width - x);
                 self.write_run(kernels, lines.each_ref().map(|line| &line[..len]), At { x, y }, out);
@@ -115,18 +133,17 @@ impl Emitter {
     }
 
     /// Writes pixels that lie side by side.
-    fn write_run(&self, kernels: &Kernels, run: [&[u8]; 3], at: At, out: &mut TensorMut<'_>) {
+    fn write_run(&self, kernels: &Kernels, run: [&[u8]; 3], at: At, out: &mut Band<'_>) {
         let ordered = self.colours.map(|colour| run[colour]);
         let len = run[0].len();
         let pixel = at.y * self.width + at.x;
         match self.layout {
             Layout::Nchw => {
-                let plane = self.width * self.height;
                 for (channel, (line, colour)) in ordered.into_iter().zip(self.colours).enumerate() {
-                    self.values.write_line(kernels, colour, line, channel * plane + pixel, out);
+                    self.values.write_line(kernels, colour, line, channel, pixel, out);
                 }
                 if self.channels == 4 {
-                    self.values.write_opaque(3 * plane + pixel, len, out);
+                    self.values.write_opaque(3, pixel, len, out);
                 }
             }
             Layout::Nhwc => self.write_pixels(kernels, ordered, pixel * self.channels, out),
@@ -147,7 +164,7 @@ impl Emitter {
     }
 
     /// Writes pixels with their channels together.
-    fn write_pixels(&self, kernels: &Kernels, ordered: [&[u8]; 3], first: usize, out: &mut TensorMut<'_>) {
+    fn write_pixels(&self, kernels: &Kernels, ordered: [&[u8]; 3], first: usize, out: &mut Band<'_>) {
         self.values.write_pixels(kernels, self.colours, ordered, self.channels == 4, first, out);
     }
 }

@@ -2,8 +2,9 @@
 
 use half::f16;
 
+use super::Band;
 use crate::kernels::Kernels;
-use crate::{Element, ImageSpec, Quantization, TensorMut};
+use crate::{Element, ImageSpec, Quantization};
 
 /// The values of all bytes, by colour.
 #[derive(Debug)]
@@ -55,36 +56,41 @@ impl Values {
         matches!(self, Self::Bytes)
     }
 
-    /// Writes bytes of one colour side by side from element `first` on.
+    /// Writes bytes of one colour side by side to channel `channel`, from element `first` on.
     pub(super) fn write_line(
         &self,
         kernels: &Kernels,
         colour: usize,
         line: &[u8],
+        channel: usize,
         first: usize,
-        out: &mut TensorMut<'_>,
+        out: &mut Band<'_>,
     ) {
         let end = first + line.len();
         match (self, out) {
-            (Self::F32(by), TensorMut::F32(out)) => kernels.floats(line, by[colour], &mut out[first..end]),
-            (Self::F16(table), TensorMut::F16(out)) => table.write_line(colour, line, &mut out[first..end]),
-            (Self::U8(table), TensorMut::U8(out)) => table.write_line(colour, line, &mut out[first..end]),
-            (Self::I8(table), TensorMut::I8(out)) => table.write_line(colour, line, &mut out[first..end]),
-            (Self::Bytes, TensorMut::U8(out)) => out[first..end].copy_from_slice(line),
+            (Self::F32(by), Band::F32(out)) => {
+                kernels.floats(line, by[colour], &mut out[channel][first..end])
+            }
+            (Self::F16(table), Band::F16(out)) => {
+                table.write_line(colour, line, &mut out[channel][first..end])
+            }
+            (Self::U8(table), Band::U8(out)) => table.write_line(colour, line, &mut out[channel][first..end]),
+            (Self::I8(table), Band::I8(out)) => table.write_line(colour, line, &mut out[channel][first..end]),
+            (Self::Bytes, Band::U8(out)) => out[channel][first..end].copy_from_slice(line),
             // Never: the type was compared before.
             _ => {}
         }
     }
 
-    /// Writes `len` times an alpha of 1.
-    pub(super) fn write_opaque(&self, first: usize, len: usize, out: &mut TensorMut<'_>) {
+    /// Writes `len` times an alpha of 1 to channel `channel`.
+    pub(super) fn write_opaque(&self, channel: usize, first: usize, len: usize, out: &mut Band<'_>) {
         let end = first + len;
         match (self, out) {
-            (Self::F32(_), TensorMut::F32(out)) => out[first..end].fill(1.0),
-            (Self::F16(table), TensorMut::F16(out)) => out[first..end].fill(table.opaque),
-            (Self::U8(table), TensorMut::U8(out)) => out[first..end].fill(table.opaque),
-            (Self::I8(table), TensorMut::I8(out)) => out[first..end].fill(table.opaque),
-            (Self::Bytes, TensorMut::U8(out)) => out[first..end].fill(255),
+            (Self::F32(_), Band::F32(out)) => out[channel][first..end].fill(1.0),
+            (Self::F16(table), Band::F16(out)) => out[channel][first..end].fill(table.opaque),
+            (Self::U8(table), Band::U8(out)) => out[channel][first..end].fill(table.opaque),
+            (Self::I8(table), Band::I8(out)) => out[channel][first..end].fill(table.opaque),
+            (Self::Bytes, Band::U8(out)) => out[channel][first..end].fill(255),
             _ => {}
         }
     }
@@ -97,28 +103,24 @@ impl Values {
         lines: [&[u8]; 3],
         alpha: bool,
         first: usize,
-        out: &mut TensorMut<'_>,
+        out: &mut Band<'_>,
     ) {
         let range = first..first + lines[0].len() * (3 + usize::from(alpha));
         match (self, out) {
-            (Self::F32(by), TensorMut::F32(out)) if alpha => {
+            (Self::F32(by), Band::F32(out)) if alpha => {
                 let float = |byte: u8, colour: usize| f32::from(byte) * by[colour][0] + by[colour][1];
-                interleave(lines, colours, Some(1.0), float, &mut out[range]);
+                interleave(lines, colours, Some(1.0), float, &mut out[0][range]);
             }
-            (Self::F32(by), TensorMut::F32(out)) => {
-                kernels.interleave_floats(lines, colours.map(|colour| by[colour]), &mut out[range]);
+            (Self::F32(by), Band::F32(out)) => {
+                kernels.interleave_floats(lines, colours.map(|colour| by[colour]), &mut out[0][range]);
             }
-            (Self::F16(table), TensorMut::F16(out)) => {
-                table.write_pixels(colours, lines, alpha, &mut out[range])
+            (Self::F16(table), Band::F16(out)) => {
+                table.write_pixels(colours, lines, alpha, &mut out[0][range])
             }
-            (Self::U8(table), TensorMut::U8(out)) => {
-                table.write_pixels(colours, lines, alpha, &mut out[range])
-            }
-            (Self::I8(table), TensorMut::I8(out)) => {
-                table.write_pixels(colours, lines, alpha, &mut out[range])
-            }
-            (Self::Bytes, TensorMut::U8(out)) if alpha => kernels.interleave4(lines, 255, &mut out[range]),
-            (Self::Bytes, TensorMut::U8(out)) => kernels.interleave3(lines, &mut out[range]),
+            (Self::U8(table), Band::U8(out)) => table.write_pixels(colours, lines, alpha, &mut out[0][range]),
+            (Self::I8(table), Band::I8(out)) => table.write_pixels(colours, lines, alpha, &mut out[0][range]),
+            (Self::Bytes, Band::U8(out)) if alpha => kernels.interleave4(lines, 255, &mut out[0][range]),
+            (Self::Bytes, Band::U8(out)) => kernels.interleave3(lines, &mut out[0][range]),
             _ => {}
         }
     }

@@ -49,6 +49,8 @@ macro_rules! all_kernels {
             ) = vertical::mix_p010, plain;
             /// Mixes samples along a row. There must be as many beyond the span as weights are padded.
             mix_along(samples: &[i16], taps: &Taps, out: &mut [i16]) = horizontal::mix, wide;
+            /// As [`Self::mix_along`], of two channels that lie interleaved, where [`Taps::packed_pairs`] is there.
+            mix_pairs_along(samples: &[i16], taps: &Taps, out: [&mut [i16]; 2]) = horizontal::mix_pairs, wide;
             /// Converts Y, U and V samples to bytes of red, green and blue.
             yuv_to_rgb(lines: [&[i16]; 3], by: &FixedYuvToRgb, out: [&mut [u8]; 3]) = colour::yuv_to_rgb, wide;
             /// Mixes two rows of chroma bytes for [`Self::same_size`].

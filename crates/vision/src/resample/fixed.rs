@@ -94,13 +94,19 @@ impl Fixed {
         if let [_, Some(u), Some(v)] = source.offsets
             && source.pixel_stride == 2
         {
-            let [mixed, channel] = [&mut self.mixed, &mut self.channel];
-            mixed.resize(room.max(mixed.len()), 0);
-            channel.resize(room.max(channel.len()), 0);
-            let pair = [&mut mixed[..columns.len()], &mut channel[..columns.len()]];
+            let [_, u_line, v_line] = &mut self.lines;
+            let lines = if u < v { [u_line, v_line] } else { [v_line, u_line] };
+            let [first, second] = [&mut self.mixed, &mut self.channel];
+            if !x.packed_pairs().is_empty() {
+                first.resize((2 * room).max(first.len()), 0);
+                kernels.mix_rows(&rows, weights, &mut first[..rows.len()]);
+                return kernels.mix_pairs_along(first, x, lines.map(|line| &mut line[..]));
+            }
+            first.resize(room.max(first.len()), 0);
+            second.resize(room.max(second.len()), 0);
+            let pair = [&mut first[..columns.len()], &mut second[..columns.len()]];
             kernels.mix_row_pairs(&rows, weights, pair);
-            let (u, v) = if u < v { (mixed, channel) } else { (channel, mixed) };
-            for ((line, _), samples) in channels.zip([u, v]) {
+            for (line, samples) in lines.into_iter().zip([first, second]) {
                 kernels.mix_along(samples, x, line);
             }
             return;

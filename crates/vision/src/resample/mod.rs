@@ -69,10 +69,10 @@ impl Way {
 /// Whether it is 4:2:0 in bytes, planar or with U and V interleaved, not resized or mirrored along its rows, and begins
 /// with a whole chroma sample.
 fn is_whole_420(sources: &[Source<'_>], axes: &[Axis; 2]) -> bool {
-    let whole = |axis: &Axis| u64::from(axis.source_len) == axis.scaled_len && axis.len == axis.source_len;
     let [luma, chroma @ ..] = sources else { return false };
     let planes = chroma.len();
-    axes.iter().all(whole)
+    axes.iter().all(|axis| u64::from(axis.source_len) == axis.scaled_len)
+        && axes[0].len == axes[0].source_len
         && !axes[0].mirrored
         && axes[0].origin.is_multiple_of(2)
         && luma.pixel_stride == 1

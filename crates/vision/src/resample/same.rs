@@ -12,6 +12,8 @@ use crate::taps::Axis;
 pub(crate) struct Same {
     /// Whether chroma is repeated, not interpolated.
     nearest: bool,
+    /// The chroma row that was repeated last: two rows of the result share it.
+    repeated: Option<usize>,
     /// The first row and column of the crop; the column is even.
     origin: [usize; 2],
     columns: Columns,
@@ -33,7 +35,7 @@ struct Columns {
 impl Same {
     pub(crate) fn prepare(&mut self, axes: &[Axis; 2], nearest: bool) {
         self.nearest = nearest;
-        self.origin = axes.map(|axis| axis.origin as usize);
+        self.origin = axes.map(|axis| (axis.origin + axis.first()) as usize);
         let first = self.origin[0] / 2;
         let end = first + axes[0].len.div_ceil(2) as usize;
         let last = axes[0].frame_len.div_ceil(2) as usize - 1;
@@ -45,6 +47,7 @@ impl Same {
 
     /// To be called once for each frame.
     pub(crate) fn begin(&mut self, sources: &[Source<'_>]) {
+        self.repeated = None;
         for (last_row, source) in self.last_rows.iter_mut().zip(sources) {
             source.complete_last_row(0..source.columns(), last_row);
         }
@@ -89,6 +92,9 @@ impl Same {
     /// Row `row` of U and V.
     fn chroma(&mut self, kernels: &Kernels, sources: &[Source<'_>], row: usize) -> [&[i16]; 2] {
         let row = self.origin[1] + row;
+        if self.nearest && self.repeated.replace(row / 2) == Some(row / 2) {
+            return self.chroma.each_ref().map(|line| &line[..]);
+        }
         for (source, last_row) in sources[1..].iter().zip(&self.last_rows[1..]) {
             let last = source.last_row();
             let near = row / 2;

@@ -36,6 +36,12 @@ impl Axis {
         u64::from(self.source_len) >= self.scaled_len
     }
 
+    /// The first source sample of the part that is kept, within the crop, where nothing is resized.
+    pub(crate) fn first(&self) -> u32 {
+        let window = self.window as u32;
+        if self.mirrored { self.source_len - window - self.len } else { window }
+    }
+
     /// Which sample of the resized picture output `index` is.
     pub(crate) fn position(&self, index: u32) -> u64 {
         let kept = if self.backwards { self.len - 1 - index } else { index };
@@ -56,6 +62,8 @@ pub(crate) struct Taps {
     stride: usize,
     /// The weights in the order in which vectors take them: see [`Self::pack`].
     packed: Vec<i16>,
+    /// The same for two channels at a time, where there are four taps at most: those of an output twice in its lane.
+    packed_pairs: Vec<i16>,
     /// The source samples that any output reads. Tap positions count from its start.
     span: Range<usize>,
     /// The most taps of an output.
@@ -117,6 +125,7 @@ impl Taps {
     /// four, then the last. The last block ends with the last output, so that it may hold some of the one before.
     pub(crate) fn pack(&mut self, lanes: usize) {
         self.packed.clear();
+        self.packed_pairs.clear();
         let block = 4 * lanes;
         if lanes == 0 || self.len() < block {
             return;
@@ -129,6 +138,11 @@ impl Taps {
                     for at in [first + output, first + output + 1] {
                         self.packed.extend_from_slice(&self.weights[at * self.stride..][..4]);
                     }
+                }
+                for output in (0..4).flat_map(|vector| (0..lanes).map(move |lane| 4 * lane + vector)) {
+                    let weights = &self.weights[(first + output) * self.stride..][..4];
+                    self.packed_pairs.extend_from_slice(weights);
+                    self.packed_pairs.extend_from_slice(weights);
                 }
                 continue;
             }
@@ -146,6 +160,11 @@ impl Taps {
     /// What [`Self::pack`] made.
     pub(crate) fn packed(&self) -> &[i16] {
         &self.packed
+    }
+
+    /// What [`Self::pack`] made for two channels at a time; empty if it made nothing for them.
+    pub(crate) fn packed_pairs(&self) -> &[i16] {
+        &self.packed_pairs
     }
 
     /// The source samples that any output reads.

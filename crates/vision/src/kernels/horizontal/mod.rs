@@ -3,4 +3,4 @@
 mod scalar;
 pub(super) mod wide;
 
-pub(super) use scalar::mix;
+pub(super) use scalar::{mix, mix_pairs};

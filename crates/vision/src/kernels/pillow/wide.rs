@@ -166,11 +166,12 @@ unsafe fn lanes<W: Wide, const N: usize>(row: &[u8], taps: &Taps, first: usize) 
         let spread = [W::splat_lane(repeated(0)), W::splat_lane(repeated(4))];
         // Pixels, and both parts of the weights.
         let mut from = [[std::ptr::null::<u8>(); 4]; 3];
-        for lane in 0..W::LANES {
+        let [pixels, high, low] = &mut from;
+        for (lane, ((pixels, high), low)) in pixels.iter_mut().zip(high).zip(low).enumerate().take(W::LANES) {
             let weights = (first + lane) * taps.stride();
-            from[0][lane] = row.as_ptr().add(taps.starts()[first + lane] as usize * N);
-            from[1][lane] = taps.weights().as_ptr().add(weights).cast();
-            from[2][lane] = taps.low_weights().as_ptr().add(weights).cast();
+            *pixels = row.as_ptr().add(taps.starts()[first + lane] as usize * N);
+            *high = taps.weights().as_ptr().add(weights).cast();
+            *low = taps.low_weights().as_ptr().add(weights).cast();
         }
         let mut sums = [[W::zero(); 2]; 2];
         for _ in 0..taps.most().div_ceil(4) {

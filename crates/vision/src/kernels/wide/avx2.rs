@@ -63,6 +63,14 @@ impl Wide for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn unzip32(a: __m256i, b: __m256i) -> [__m256i; 2] {
+        let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+        let even = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0b10_00_10_00));
+        let odd = _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0b11_01_11_01));
+        [even, odd]
+    }
+
+    #[inline(always)]
     unsafe fn sum_pairs(a: __m256i, b: __m256i) -> __m256i {
         _mm256_hadd_epi32(a, b)
     }

@@ -97,10 +97,16 @@ impl Wide for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn sum_pairs(a: __m512i, b: __m512i) -> __m512i {
+    unsafe fn unzip32(a: __m512i, b: __m512i) -> [__m512i; 2] {
         let (a, b) = (_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
         let even = _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0b10_00_10_00));
         let odd = _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0b11_01_11_01));
+        [even, odd]
+    }
+
+    #[inline(always)]
+    unsafe fn sum_pairs(a: __m512i, b: __m512i) -> __m512i {
+        let [even, odd] = Self::unzip32(a, b);
         _mm512_add_epi32(even, odd)
     }
 

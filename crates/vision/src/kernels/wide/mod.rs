@@ -45,6 +45,8 @@ pub(super) trait Wide {
     unsafe fn store_pixels(to: *mut u8, a: Self::V, b: Self::V, c: Self::V, d: Self::V);
     /// Each lane from two pointers of its own, 8 bytes from each; those beyond the lanes are not used.
     unsafe fn load_half_lanes(from: [*const u8; 8]) -> Self::V;
+    /// The even, then the odd 32-bit numbers: in each lane those of `a`, then those of `b`.
+    unsafe fn unzip32(a: Self::V, b: Self::V) -> [Self::V; 2];
     /// The sums of two 32-bit numbers side by side: in each lane those of `a`, then those of `b`.
     unsafe fn sum_pairs(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn zero() -> Self::V;

@@ -48,6 +48,12 @@ impl Wide for Neon {
     }
 
     #[inline(always)]
+    unsafe fn unzip32(a: uint8x16_t, b: uint8x16_t) -> [uint8x16_t; 2] {
+        let (a, b) = (vreinterpretq_s32_u8(a), vreinterpretq_s32_u8(b));
+        [vreinterpretq_u8_s32(vuzp1q_s32(a, b)), vreinterpretq_u8_s32(vuzp2q_s32(a, b))]
+    }
+
+    #[inline(always)]
     unsafe fn sum_pairs(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
         vreinterpretq_u8_s32(vpaddq_s32(vreinterpretq_s32_u8(a), vreinterpretq_s32_u8(b)))
     }

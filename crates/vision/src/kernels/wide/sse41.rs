@@ -58,6 +58,14 @@ impl Wide for Sse41 {
     }
 
     #[inline(always)]
+    unsafe fn unzip32(a: __m128i, b: __m128i) -> [__m128i; 2] {
+        let (a, b) = (_mm_castsi128_ps(a), _mm_castsi128_ps(b));
+        let even = _mm_castps_si128(_mm_shuffle_ps(a, b, 0b10_00_10_00));
+        let odd = _mm_castps_si128(_mm_shuffle_ps(a, b, 0b11_01_11_01));
+        [even, odd]
+    }
+
+    #[inline(always)]
     unsafe fn sum_pairs(a: __m128i, b: __m128i) -> __m128i {
         _mm_hadd_epi32(a, b)
     }
