@@ -4,6 +4,7 @@ All of them write into memory of their own that is allocated once, as a careful 
 there is more than one way, all are tried and the fastest counts.
 """
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -252,6 +253,22 @@ def nv12_to_rgba(frame: Bytes, size: tuple[int, int]) -> Chain:
         cv2.cvtColor(stacked, cv2.COLOR_YUV2RGBA_NV12, full)
 
     return Chain("cvtColor", run, full)
+
+
+def jpeg_by_pillow(file: Bytes, out: tuple[int, int], interpolation: int) -> Chain:
+    """Decode a JPEG by Pillow's libjpeg-turbo as small as is enough, resize by OpenCV, normalise."""
+    tensor = np.empty((3, out[1], out[0]), np.float32)
+    normalise = normalise_tables()
+    small = np.empty((out[1], out[0], 3), np.uint8)
+    contents = file.tobytes()
+
+    def run() -> None:
+        image = Image.open(io.BytesIO(contents))
+        image.draft("RGB", out)
+        cv2.resize(np.asarray(image), out, small, interpolation=interpolation)
+        normalise(small, tensor)
+
+    return Chain("Image.draft", run, tensor)
 
 
 def jpeg_to_tensor(file: Bytes, out: tuple[int, int], interpolation: int) -> Chain:

@@ -308,7 +308,10 @@ class Comparison:
                 "OpenCV",
                 lambda how=interpolation: chains.jpeg_to_tensor(file, (512, 512), how),
             )
-        yield from rows(contest, min(self.rounds, 20), {"OpenCV": Limit(at_most=1)})
+        name = "libjpeg-turbo by Pillow, OpenCV"
+        contest.add(name, lambda: chains.jpeg_by_pillow(file, (512, 512), LINEAR))
+        limits = {"OpenCV": Limit(at_most=1), name: Limit(at_most=1)}
+        yield from rows(contest, min(self.rounds, 20), limits)
 
     def pixels_to_224(self, layout: str, filter_: str, interpolation: int) -> Iterator[Row]:
         """1080p RGB or BGRA to 224."""
