@@ -256,7 +256,7 @@ def nv12_to_rgba(frame: Bytes, size: tuple[int, int]) -> Chain:
 
 
 def jpeg_by_pillow(file: Bytes, out: tuple[int, int], interpolation: int) -> Chain:
-    """Decode a JPEG by Pillow's libjpeg-turbo as small as is enough, resize by OpenCV, normalise."""
+    """Decode a JPEG by Pillow's libjpeg-turbo, as small as is enough; resize, normalise."""
     tensor = np.empty((3, out[1], out[0]), np.float32)
     normalise = normalise_tables()
     small = np.empty((out[1], out[0], 3), np.uint8)
