@@ -175,7 +175,7 @@ fn classify(
     // A panic in an earlier image may have lost the buffer.
     tensor.resize(preprocessor.output_len(), 0.0);
     let started = Instant::now();
-    preprocessor.run(&pixels.frame(), tensor)?;
+    preprocessor.run(&pixels.frame(), &mut *tensor)?;
     timings.preprocess = started.elapsed();
     drop(pixels);
     go_on()?;

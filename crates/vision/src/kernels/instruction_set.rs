@@ -15,11 +15,14 @@ pub enum InstructionSet {
     Avx512,
     /// AArch64, where it is always there.
     Neon,
+    /// AArch64 with dot products of bytes (FEAT_DotProd).
+    NeonDot,
 }
 
 impl InstructionSet {
     /// All of them, from the slowest on.
-    pub const ALL: [Self; 5] = [Self::Scalar, Self::Sse41, Self::Avx2, Self::Avx512, Self::Neon];
+    pub const ALL: [Self; 6] =
+        [Self::Scalar, Self::Sse41, Self::Avx2, Self::Avx512, Self::Neon, Self::NeonDot];
 
     /// Whether this processor has it.
     pub fn is_available(self) -> bool {
@@ -42,6 +45,8 @@ impl InstructionSet {
             }
             #[cfg(target_arch = "aarch64")]
             Self::Neon => true,
+            #[cfg(target_arch = "aarch64")]
+            Self::NeonDot => std::arch::is_aarch64_feature_detected!("dotprod"),
             _ => false,
         }
     }

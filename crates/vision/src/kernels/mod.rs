@@ -178,6 +178,8 @@ all_kernels!(implement Avx2 "avx2" AVX2);
 all_kernels!(implement Avx512 "avx512f,avx512bw,avx512vl,avx512vnni,avx512vbmi" AVX512);
 #[cfg(target_arch = "aarch64")]
 all_kernels!(implement Neon "neon" NEON);
+#[cfg(target_arch = "aarch64")]
+all_kernels!(implement NeonDot "neon,dotprod" NEON_DOT);
 
 impl Kernels {
     /// The kernels for `set`, or the scalar ones where it is not there.
@@ -195,6 +197,8 @@ impl Kernels {
             InstructionSet::Avx512 => &AVX512,
             #[cfg(target_arch = "aarch64")]
             InstructionSet::Neon => &NEON,
+            #[cfg(target_arch = "aarch64")]
+            InstructionSet::NeonDot => &NEON_DOT,
             _ => &SCALAR,
         }
     }

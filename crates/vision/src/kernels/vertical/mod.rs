@@ -1,5 +1,6 @@
 //! Down the columns: rows of bytes mixed into one row of 16-bit numbers.
 
+mod quads;
 mod scalar;
 pub(super) mod wide;
 

@@ -1,5 +1,6 @@
 //! With vectors: two rows at a time, interleaved, so that one instruction multiplies both and adds.
 
+use super::quads::Quads;
 use super::scalar::{SHIFT, mix_from, mix_pairs_from};
 use crate::kernels::rows::Pairs;
 use crate::kernels::wide::Wide;
@@ -23,6 +24,17 @@ pub(in crate::kernels) unsafe fn mix<W: Wide>(rows: &Rows<'_>, weights: &[i16], 
             // What is left at the end is done from there, some of it once more.
             while column < len {
                 two::<W>(rows.get(0), rows.get(1), second, column.min(last), out);
+                column += W::BYTES;
+            }
+            return;
+        }
+        if W::HAS_DOT
+            && let Some(quads) = Quads::of(rows, weights)
+        {
+            while column < len {
+                let at = column.min(last);
+                let [low, high] = quads.mix::<W>(at);
+                W::store_lanes(out.as_mut_ptr().add(at).cast(), low, high);
                 column += W::BYTES;
             }
             return;
@@ -127,6 +139,7 @@ pub(in crate::kernels) unsafe fn mix_pairs<W: Wide>(rows: &Rows<'_>, weights: &[
     }
     let pairs = rows.pairs();
     let second = between_two(rows, weights);
+    let quads = if W::HAS_DOT { Quads::of(rows, weights) } else { None };
     let mut column = 0;
     while column < len {
         // What is left at the end is done from there, some of it once more.
@@ -134,9 +147,13 @@ pub(in crate::kernels) unsafe fn mix_pairs<W: Wide>(rows: &Rows<'_>, weights: &[
         // SAFETY: twice as many bytes as there are columns are in all rows; the weights are as many as rows, rounded up
         // to even.
         unsafe {
-            let mixed = match second {
-                Some(second) => two_pairs::<W>(rows.get(0), rows.get(1), second, 2 * at),
-                None => pairs_block::<W>(&pairs, weights, 2 * at),
+            let mixed = match (second, &quads) {
+                (Some(second), _) => two_pairs::<W>(rows.get(0), rows.get(1), second, 2 * at),
+                (None, Some(quads)) => {
+                    let [low, high] = quads.mix::<W>(2 * at);
+                    W::split16(low, high)
+                }
+                (None, None) => pairs_block::<W>(&pairs, weights, 2 * at),
             };
             W::store(even.as_mut_ptr().add(at).cast(), mixed[0]);
             W::store(odd.as_mut_ptr().add(at).cast(), mixed[1]);
