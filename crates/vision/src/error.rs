@@ -113,6 +113,19 @@ pub enum Error {
         height: u32,
     },
 
+    /// A buffer for padded patches or their positions of the wrong length.
+    #[error("the buffer for the {what} of patches holds {has} numbers, but {patches} patches take {needs}")]
+    WrongPatchesLength {
+        /// What goes into it: `pixels` or `positions`.
+        what: &'static str,
+        /// Numbers in the buffer.
+        has: usize,
+        /// Numbers that it takes.
+        needs: usize,
+        /// Patches, with the padding.
+        patches: u32,
+    },
+
     /// An image specification that cannot be followed.
     #[error("the image specification is invalid: {field} is {value}, but must be {expected}")]
     InvalidSpec {
@@ -122,6 +135,22 @@ pub enum Error {
         value: String,
         /// What it must be.
         expected: &'static str,
+    },
+
+    /// A picture whose patches would lie in too long a row.
+    #[error(
+        "a picture of {width}x{height} is too long and thin: it would be resized to {longer} pixels on its longer \
+         side, and at most {limit} are possible"
+    )]
+    PictureTooThin {
+        /// Width of the picture in pixels.
+        width: u32,
+        /// Height of the picture in pixels.
+        height: u32,
+        /// The longer side after resizing.
+        longer: u64,
+        /// The most that it may be.
+        limit: u64,
     },
 
     /// A rotation that is not a multiple of a quarter turn.
@@ -203,7 +232,11 @@ impl Error {
                 "pass a slice of the type that the specification's `element` names"
             }
             Self::WrongOutputLength { .. } => "size the buffer with `output_len`",
+            Self::WrongPatchesLength { .. } => {
+                "size the buffers with the budget's `tensor_len` and `positions_len`"
+            }
             Self::InvalidSpec { .. } => "correct the image entry of the package's manifest",
+            Self::PictureTooThin { .. } => "crop it, or let the encoder take fewer patches",
             Self::InvalidRotation { .. } => "use 0, 90, 180 or 270, clockwise",
             Self::UnknownName { .. } => "use one of the names listed",
             Self::Io { .. } => "check that the path exists and may be read",

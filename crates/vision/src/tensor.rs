@@ -19,7 +19,7 @@ pub enum TensorMut<'a> {
     I8(&'a mut [i8]),
 }
 
-impl TensorMut<'_> {
+impl<'a> TensorMut<'a> {
     /// Elements that it holds.
     pub fn len(&self) -> usize {
         match self {
@@ -51,6 +51,38 @@ impl TensorMut<'_> {
             return Ok(());
         }
         Err(Error::WrongOutputType { has: self.name(), needs: element.name() })
+    }
+
+    /// The first `mid` elements, of which there must be so many, and the rest.
+    pub(crate) fn split_at(self, mid: usize) -> (Self, Self) {
+        fn halves<'a, T>(
+            out: &'a mut [T],
+            mid: usize,
+            of: impl Fn(&'a mut [T]) -> TensorMut<'a>,
+        ) -> (TensorMut<'a>, TensorMut<'a>) {
+            let (first, second) = out.split_at_mut(mid);
+            (of(first), of(second))
+        }
+        match self {
+            Self::F32(out) => halves(out, mid, TensorMut::F32),
+            Self::F16(out) => halves(out, mid, TensorMut::F16),
+            Self::U8(out) => halves(out, mid, TensorMut::U8),
+            Self::I8(out) => halves(out, mid, TensorMut::I8),
+        }
+    }
+
+    /// Fills it with what stands for 0 in `element`.
+    pub(crate) fn fill_zero(self, element: Element) {
+        let zero = match element {
+            Element::F32 | Element::F16 => 0,
+            Element::U8(by) | Element::I8(by) => by.zero_point,
+        };
+        match self {
+            Self::F32(out) => out.fill(0.0),
+            Self::F16(out) => out.fill(f16::ZERO),
+            Self::U8(out) => out.fill(zero as u8),
+            Self::I8(out) => out.fill(zero as i8),
+        }
     }
 }
 

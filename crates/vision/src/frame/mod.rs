@@ -218,6 +218,12 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// Width and height of the picture in pixels, cropped and upright.
+    pub fn upright_size(&self) -> (u32, u32) {
+        let Rect { width, height, .. } = self.region();
+        if self.rotation.swaps_axes() { (height, width) } else { (width, height) }
+    }
+
     /// The crop, or the whole frame.
     pub(crate) fn region(&self) -> Rect {
         self.crop.unwrap_or(Rect { x: 0, y: 0, width: self.width, height: self.height })
