@@ -2,6 +2,8 @@
 
 mod chroma;
 mod filters;
+#[cfg(test)]
+mod tests;
 mod weights;
 
 use std::ops::Range;
