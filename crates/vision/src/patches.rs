@@ -60,11 +60,11 @@ impl PatchBudget {
         }
         let block = u64::from(self.side) * u64::from(self.multiple);
         let blocks = self.blocks([width, height]);
-        let longer = blocks[0].max(blocks[1]) * block;
+        let longer = u64::from(blocks[0].max(blocks[1])) * block;
         if longer > MAX_SIDE {
             return Err(Error::PictureTooThin { width, height, longer, limit: MAX_SIDE });
         }
-        let [columns, rows] = blocks.map(|blocks| blocks as u32 * self.multiple);
+        let [columns, rows] = blocks.map(|blocks| blocks * self.multiple);
         Ok(PatchGrid { budget: *self, columns, rows })
     }
 
@@ -85,18 +85,19 @@ impl PatchBudget {
 
     /// Blocks of `multiple` x `multiple` patches across and down, as transformers' Gemma 4 processor counts them, in
     /// doubles as well.
-    fn blocks(&self, picture: [u32; 2]) -> [u64; 2] {
+    fn blocks(&self, picture: [u32; 2]) -> [u32; 2] {
         let [width, height] = picture.map(u64::from);
         let block = f64::from(self.side) * f64::from(self.multiple);
         let pixels = f64::from(self.most) * f64::from(self.side) * f64::from(self.side);
         let factor = (pixels / (width * height) as f64).sqrt();
-        let whole = picture.map(|len| (factor * f64::from(len) / block).floor() as u64);
-        let most = u64::from(self.most / (self.multiple * self.multiple));
+        let whole = picture.map(|len| (factor * f64::from(len) / block).floor() as u32);
+        let most = self.most / (self.multiple * self.multiple);
         match whole {
             // Only by rounding: there is room for one.
             [0, 0] => [1, 1],
-            [_, 0] => [(width / height).clamp(1, most), 1],
-            [0, _] => [1, (height / width).clamp(1, most)],
+            // So thin that all blocks lie in a row.
+            [_, 0] => [most, 1],
+            [0, _] => [1, most],
             whole => whole,
         }
     }
