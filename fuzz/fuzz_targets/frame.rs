@@ -95,7 +95,13 @@ impl SpecInput {
             FitInput::Letterbox(pad) => Fit::Letterbox { pad },
             FitInput::CenterCrop(fraction) => Fit::CenterCrop { fraction },
         };
-        let filters = [Filter::Bilinear, Filter::BilinearAntialias, Filter::BicubicAntialias, Filter::Area];
+        let filters = [
+            Filter::Nearest,
+            Filter::Bilinear,
+            Filter::BilinearAntialias,
+            Filter::BicubicAntialias,
+            Filter::Area,
+        ];
         let layout = match self.layout {
             LayoutInput::Nchw => Layout::Nchw,
             LayoutInput::Nhwc => Layout::Nhwc,
@@ -109,7 +115,7 @@ impl SpecInput {
             width,
             height,
             fit,
-            filter: filters[usize::from(self.filter) % 4],
+            filter: filters[usize::from(self.filter) % filters.len()],
             mean: self.mean.map(|value| f32::from(value) / 64.0),
             std: self.std.map(|value| f32::from(value) / 64.0),
             layout,

@@ -163,6 +163,12 @@ fn hd_nv12_at_full_size(bencher: Bencher<'_, '_>, channels: Channels) {
     run(bencher, ImageSpec::pixels(HD.0, HD.1, channels), BufferLayout::Nv12, HD, |_, _| {});
 }
 
+#[divan::bench(args = [Channels::Rgb, Channels::Rgba, Channels::Bgra])]
+fn hd_nv12_at_full_size_chroma_repeated(bencher: Bencher<'_, '_>, channels: Channels) {
+    let spec = ImageSpec { filter: Filter::Nearest, ..ImageSpec::pixels(HD.0, HD.1, channels) };
+    run(bencher, spec, BufferLayout::Nv12, HD, |_, _| {});
+}
+
 #[divan::bench(args = [Layout::Nchw, Layout::Nhwc, Layout::Patches { side: 16 }])]
 fn hd_nv12_to_224_layout(bencher: Bencher<'_, '_>, layout: Layout) {
     let spec = ImageSpec { layout, ..normalised(224, 224, Filter::Bilinear) };

@@ -10,11 +10,11 @@ use nearside_vision::{
     Matrix, Preprocessor, Quantization, Range, Rotation,
 };
 
-const FILTERS: [Filter; 4] =
-    [Filter::Bilinear, Filter::BilinearAntialias, Filter::BicubicAntialias, Filter::Area];
+const FILTERS: [Filter; 5] =
+    [Filter::Nearest, Filter::Bilinear, Filter::BilinearAntialias, Filter::BicubicAntialias, Filter::Area];
 const ROTATIONS: [Rotation; 4] = [Rotation::R0, Rotation::R90, Rotation::R180, Rotation::R270];
 const CHANNELS: [Channels; 4] = [Channels::Rgb, Channels::Bgr, Channels::Rgba, Channels::Bgra];
-const SIZES: [(u32, u32); 7] = [(1, 1), (5, 4), (2, 7), (1, 6), (9, 1), (19, 3), (4, 4)];
+const SIZES: [(u32, u32); 7] = [(1, 1), (5, 4), (2, 7), (1, 6), (9, 1), (19, 3), (4, 2)];
 const OUTS: [(u32, u32); 5] = [(4, 2), (2, 6), (8, 4), (2, 2), (18, 2)];
 
 /// How many of the combinations are tried.
