@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::Wide;
+use super::{Wide, pixels};
 
 /// AVX2: 32 bytes.
 pub(in crate::kernels) struct Avx2;
@@ -40,14 +40,7 @@ impl Wide for Avx2 {
 
     #[inline(always)]
     unsafe fn store_pixels(to: *mut u8, a: __m256i, b: __m256i, c: __m256i, d: __m256i) {
-        let (ab, cd) = (Self::unpack_lo8(a, b), Self::unpack_lo8(c, d));
-        let (ab_high, cd_high) = (Self::unpack_hi8(a, b), Self::unpack_hi8(c, d));
-        let values = [
-            Self::unpack_lo16(ab, cd),
-            Self::unpack_hi16(ab, cd),
-            Self::unpack_lo16(ab_high, cd_high),
-            Self::unpack_hi16(ab_high, cd_high),
-        ];
+        let values = pixels::<Self>(a, b, c, d);
         let [a, b, c, d] = values;
         Self::store(to, _mm256_permute2x128_si256(a, b, 0x20));
         Self::store(to.add(32), _mm256_permute2x128_si256(c, d, 0x20));

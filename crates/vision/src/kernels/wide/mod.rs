@@ -103,3 +103,17 @@ pub(super) trait Wide {
     /// Undoes the order that a pack of two whole vectors leaves: all of the first, then all of the second.
     unsafe fn in_order(packed: Self::V) -> Self::V;
 }
+
+/// Bytes of four channels as pixels, four in each lane of four vectors.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn pixels<W: Wide>(a: W::V, b: W::V, c: W::V, d: W::V) -> [W::V; 4] {
+    let (ab, cd) = (W::unpack_lo8(a, b), W::unpack_lo8(c, d));
+    let (ab_high, cd_high) = (W::unpack_hi8(a, b), W::unpack_hi8(c, d));
+    [
+        W::unpack_lo16(ab, cd),
+        W::unpack_hi16(ab, cd),
+        W::unpack_lo16(ab_high, cd_high),
+        W::unpack_hi16(ab_high, cd_high),
+    ]
+}

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::Wide;
+use super::{Wide, pixels};
 
 /// SSE4.1: 16 bytes.
 pub(in crate::kernels) struct Sse41;
@@ -39,14 +39,7 @@ impl Wide for Sse41 {
 
     #[inline(always)]
     unsafe fn store_pixels(to: *mut u8, a: __m128i, b: __m128i, c: __m128i, d: __m128i) {
-        let (ab, cd) = (Self::unpack_lo8(a, b), Self::unpack_lo8(c, d));
-        let (ab_high, cd_high) = (Self::unpack_hi8(a, b), Self::unpack_hi8(c, d));
-        let values = [
-            Self::unpack_lo16(ab, cd),
-            Self::unpack_hi16(ab, cd),
-            Self::unpack_lo16(ab_high, cd_high),
-            Self::unpack_hi16(ab_high, cd_high),
-        ];
+        let values = pixels::<Self>(a, b, c, d);
         for (at, value) in values.into_iter().enumerate() {
             Self::store(to.add(16 * at), value);
         }
