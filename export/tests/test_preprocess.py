@@ -56,6 +56,27 @@ def test_bilinear_is_opencv_inter_linear(picture: Image.Image, size: tuple[int, 
     assert np.abs(difference).max() <= 1
 
 
+@pytest.mark.parametrize("size", [(40, 30), (150, 111), (97, 20)])
+@pytest.mark.parametrize(
+    ("name", "resampling"),
+    [("nearest", Image.Resampling.NEAREST), ("bicubic_antialias", Image.Resampling.BICUBIC)],
+)
+def test_nearest_and_bicubic_are_pillows(
+    picture: Image.Image, name: str, resampling: Image.Resampling, size: tuple[int, int]
+) -> None:
+    spec = ImageSpec(width=size[0], height=size[1], fit="stretch", filter=name)
+    expected = np.asarray(picture.resize(size, resampling))
+    np.testing.assert_array_equal(fit_pixels(picture, spec), expected)
+
+
+@pytest.mark.parametrize("size", [(40, 30), (97, 61), (150, 111), (97, 20), (150, 20), (1, 1)])
+def test_area_is_opencv_inter_area(picture: Image.Image, size: tuple[int, int]) -> None:
+    spec = ImageSpec(width=size[0], height=size[1], fit="stretch", filter="area")
+    expected = cv2.resize(np.asarray(picture), size, interpolation=cv2.INTER_AREA)
+    difference = fit_pixels(picture, spec).astype(int) - expected.astype(int)
+    assert np.abs(difference).max() <= 1
+
+
 def test_letterbox_pads_with_the_colour_and_keeps_the_aspect_ratio(picture: Image.Image) -> None:
     spec = ImageSpec(width=64, height=64, fit="letterbox", pad=(10, 20, 30))
     pixels = fit_pixels(picture, spec)
@@ -81,6 +102,26 @@ def test_nhwc_is_nchw_transposed(picture: Image.Image) -> None:
     np.testing.assert_array_equal(nhwc, nchw.transpose(0, 2, 3, 1))
 
 
+@pytest.mark.parametrize("layout", ["nchw", "nhwc"])
+def test_bgr_is_rgb_backwards_after_normalising(picture: Image.Image, layout: str) -> None:
+    made = {
+        channels: preprocess(
+            picture,
+            ImageSpec(
+                width=12,
+                height=9,
+                layout=layout,
+                channels=channels,
+                mean=(0.1, 0.2, 0.3),
+                std=(0.5, 0.6, 0.7),
+            ),
+        )
+        for channels in ("rgb", "bgr")
+    }
+    axis = 1 if layout == "nchw" else 3
+    np.testing.assert_array_equal(made["bgr"], np.flip(made["rgb"], axis))
+
+
 def test_grey_and_transparent_pictures_become_rgb(picture: Image.Image) -> None:
     spec = ImageSpec(width=8, height=8)
     grey = preprocess(picture.convert("L"), spec)
@@ -92,7 +133,13 @@ def test_grey_and_transparent_pictures_become_rgb(picture: Image.Image) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("fit", "zoom"), ("filter", "cubic"), ("layout", "hwc"), ("crop_fraction", 0.0)],
+    [
+        ("fit", "zoom"),
+        ("filter", "cubic"),
+        ("layout", "hwc"),
+        ("channels", "rgba"),
+        ("crop_fraction", 0.0),
+    ],
 )
 def test_an_unknown_choice_is_refused(field: str, value: object) -> None:
     with pytest.raises(ValueError, match=field):

@@ -101,12 +101,9 @@ pub(crate) fn check_method(meta: &MethodMeta, variant: &Variant, package: &Packa
     if found != promised {
         return differs(format!("the program runs in {found:?}, the manifest says {promised:?}"));
     }
-    let one_f32 = |values: &[ValueMeta]| match values {
-        [value] => value.as_tensor().filter(|tensor| tensor.dtype == DType::F32).cloned(),
-        _ => None,
-    };
-    let Some(input) = one_f32(&meta.inputs) else {
-        return differs(format!("method `{}` does not take one f32 tensor", meta.name));
+    let input = match one_f32(&meta.inputs) {
+        Ok(input) => input,
+        Err(found) => return differs(format!("method `{}` takes {found}, not one f32 tensor", meta.name)),
     };
     if input.sizes != input_sizes {
         return differs(format!(
@@ -114,14 +111,25 @@ pub(crate) fn check_method(meta: &MethodMeta, variant: &Variant, package: &Packa
             input.sizes
         ));
     }
-    let Some(output) = one_f32(&meta.outputs) else {
-        return differs(format!("method `{}` does not give one f32 tensor", meta.name));
+    let output = match one_f32(&meta.outputs) {
+        Ok(output) => output,
+        Err(found) => return differs(format!("method `{}` gives {found}, not one f32 tensor", meta.name)),
     };
-    let found = elements(&output);
+    let found = elements(output);
     if found != Some(classes) {
         return differs(format!("the program gives {:?}, there are {classes} labels", output.sizes));
     }
     Ok(())
+}
+
+/// The only value, if it is a tensor of f32, else what there is.
+fn one_f32(values: &[ValueMeta]) -> std::result::Result<&TensorMeta, String> {
+    let [value] = values else { return Err(format!("{} values", values.len())) };
+    match value.as_tensor() {
+        Some(tensor) if tensor.dtype == DType::F32 => Ok(tensor),
+        Some(tensor) => Err(format!("a tensor of {}", tensor.dtype)),
+        None => Err("no tensor".into()),
+    }
 }
 
 fn elements(tensor: &TensorMeta) -> Option<usize> {

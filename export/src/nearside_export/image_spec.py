@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 FITS = ("stretch", "letterbox", "center_crop")
-FILTERS = ("bilinear", "bilinear_antialias")
+FILTERS = ("nearest", "bilinear", "bilinear_antialias", "bicubic_antialias", "area")
 LAYOUTS = ("nchw", "nhwc")
+CHANNELS = ("rgb", "bgr")
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class ImageSpec:
     the shorter side that is kept, timm's ``crop_pct``. ``pad`` (``letterbox`` only) is an RGB
     colour 0..255. ``mean`` and ``std`` are RGB, on values scaled to 0..1:
     ``(v / 255 - mean) / std``. The tensor is f32 ``[1, 3, height, width]`` (``nchw``) or
-    ``[1, height, width, 3]`` (``nhwc``).
+    ``[1, height, width, 3]`` (``nhwc``), its colours in the order of ``channels``.
     """
 
     width: int
@@ -30,6 +31,7 @@ class ImageSpec:
     mean: tuple[float, float, float] = (0.0, 0.0, 0.0)
     std: tuple[float, float, float] = (1.0, 1.0, 1.0)
     layout: str = "nchw"
+    channels: str = "rgb"
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.height < 1:
@@ -37,6 +39,7 @@ class ImageSpec:
         _one_of("fit", self.fit, FITS)
         _one_of("filter", self.filter, FILTERS)
         _one_of("layout", self.layout, LAYOUTS)
+        _one_of("channels", self.channels, CHANNELS)
         if not 0.0 < self.crop_fraction <= 1.0:
             raise ValueError(f"crop_fraction {self.crop_fraction} must be above 0, at most 1")
         if any(s <= 0.0 for s in self.std):

@@ -1,9 +1,10 @@
 """The preprocessing reference: a Pillow picture to the model's input tensor.
 
 This is what the manifest's ``image`` object means, written with Pillow so that the Rust kernels
-can be compared with it. ``bilinear_antialias`` is Pillow's ``BILINEAR`` (support scaled with the
-downscaling factor); ``bilinear`` samples two neighbours at half-pixel centres, as OpenCV's
-``INTER_LINEAR`` does. Geometry follows timm and torchvision: see `placement`.
+can be compared with it. ``nearest``, ``bilinear_antialias`` and ``bicubic_antialias`` are Pillow's
+``NEAREST``, ``BILINEAR`` and ``BICUBIC`` (support scaled with the downscaling factor); ``bilinear``
+samples two neighbours at half-pixel centres, as OpenCV's ``INTER_LINEAR`` does; ``area`` is its
+``INTER_AREA``. Geometry follows timm and torchvision: see `placement`.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ def preprocess(picture: Image.Image, spec: ImageSpec) -> NDArray[np.float32]:
     mean = np.asarray(spec.mean, dtype=np.float32)
     std = np.asarray(spec.std, dtype=np.float32)
     values = (pixels.astype(np.float32) / np.float32(255.0) - mean) / std
+    if spec.channels == "bgr":
+        values = values[:, :, ::-1]
     if spec.layout == "nchw":
         values = values.transpose(2, 0, 1)
     return np.ascontiguousarray(values[np.newaxis])
@@ -93,16 +96,50 @@ def _center_crop_scale(width: int, height: int, spec: ImageSpec) -> tuple[int, i
     return max(scaled[0], spec.width), max(scaled[1], spec.height)
 
 
+PILLOW_FILTERS = {
+    "nearest": Image.Resampling.NEAREST,
+    "bilinear_antialias": Image.Resampling.BILINEAR,
+    "bicubic_antialias": Image.Resampling.BICUBIC,
+}
+
+
 def _resize(picture: Image.Image, size: tuple[int, int], filter_name: str) -> NDArray[np.uint8]:
-    if filter_name == "bilinear_antialias":
-        return np.asarray(picture.resize(size, Image.Resampling.BILINEAR), dtype=np.uint8)
-    return _bilinear(np.asarray(picture, dtype=np.uint8), size)
+    if filter_name in PILLOW_FILTERS:
+        return np.asarray(picture.resize(size, PILLOW_FILTERS[filter_name]), dtype=np.uint8)
+    pixels = np.asarray(picture, dtype=np.uint8)
+    if filter_name == "bilinear":
+        taps = _taps
+    elif size[0] <= picture.width and size[1] <= picture.height:
+        return _area(pixels, size)
+    else:
+        taps = _flat_taps
+    return _between_two(pixels, taps(pixels.shape[1], size[0]), taps(pixels.shape[0], size[1]))
 
 
-def _bilinear(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
-    """Two-tap bilinear: source = (x + 0.5) * scale - 0.5, clamped at the edges."""
-    x0, x1, fx = _taps(pixels.shape[1], size[0])
-    y0, y1, fy = _taps(pixels.shape[0], size[1])
+def _area(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.uint8]:
+    """Mean over the area that an output pixel covers."""
+    across, down = _shares(pixels.shape[1], size[0]), _shares(pixels.shape[0], size[1])
+    means = np.einsum("yh,hwc,xw->yxc", down, pixels.astype(np.float64), across, optimize=True)
+    return np.rint(means).astype(np.uint8)
+
+
+def _shares(length: int, count: int) -> NDArray[np.float64]:
+    """For each output, the share of each sample in its cell: [count, length]."""
+    edges = np.arange(count + 1) * (length / count)
+    samples = np.arange(length)
+    overlap = np.minimum(edges[1:, np.newaxis], samples + 1.0) - np.maximum(
+        edges[:-1, np.newaxis], samples
+    )
+    shares = np.maximum(overlap, 0.0)
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+Taps = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]
+
+
+def _between_two(pixels: NDArray[np.uint8], across: Taps, down: Taps) -> NDArray[np.uint8]:
+    """Interpolate between two samples along each axis."""
+    (x0, x1, fx), (y0, y1, fy) = across, down
     source = pixels.astype(np.float64)
     fx = fx[np.newaxis, :, np.newaxis]
     fy = fy[:, np.newaxis, np.newaxis]
@@ -111,10 +148,21 @@ def _bilinear(pixels: NDArray[np.uint8], size: tuple[int, int]) -> NDArray[np.ui
     return np.floor(upper * (1.0 - fy) + lower * fy + 0.5).astype(np.uint8)
 
 
-def _taps(
-    length: int, count: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Neighbour indices (both clamped to 0..length-1) and the weight of the second."""
+def _flat_taps(length: int, count: int) -> Taps:
+    """As `_taps` where ``INTER_AREA`` enlarges: flat steps, with a slope from one to the next."""
+    index = np.arange(count)
+    first = np.floor(index * (length / count))
+    weight = (index + 1) - (first + 1) * (count / length)
+    weight = np.where(weight <= 0.0, 0.0, weight - np.floor(weight))
+    first = first.astype(np.intp)
+    return first, np.minimum(first + 1, length - 1), weight
+
+
+def _taps(length: int, count: int) -> Taps:
+    """Neighbour indices (both clamped to 0..length-1) and the weight of the second.
+
+    Source = (x + 0.5) * scale - 0.5.
+    """
     centre = (np.arange(count) + 0.5) * (length / count) - 0.5
     first = np.floor(centre).astype(np.intp)
     weight = centre - first

@@ -124,6 +124,9 @@ pub struct ImageEntry {
     pub std: [f32; 3],
     /// The order of the dimensions.
     pub layout: Layout,
+    /// The order of the colours.
+    #[serde(default, skip_serializing_if = "is_rgb")]
+    pub channels: Channels,
 }
 
 /// How a picture is fitted into the input.
@@ -142,10 +145,16 @@ pub enum Fit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Filter {
+    /// Pillow's `NEAREST`.
+    Nearest,
     /// OpenCV's `INTER_LINEAR`.
     Bilinear,
     /// Pillow's `BILINEAR`: the support grows with the scale.
     BilinearAntialias,
+    /// Pillow's `BICUBIC`: the support grows with the scale.
+    BicubicAntialias,
+    /// OpenCV's `INTER_AREA`.
+    Area,
 }
 
 /// The order of a tensor's dimensions.
@@ -156,6 +165,17 @@ pub enum Layout {
     Nchw,
     /// Interleaved colours.
     Nhwc,
+}
+
+/// The order of a tensor's colours. Mean, std and pad are RGB with either.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channels {
+    /// Red first.
+    #[default]
+    Rgb,
+    /// Blue first.
+    Bgr,
 }
 
 /// What a classifier's output means.
@@ -238,4 +258,9 @@ fn is_one(fraction: &f32) -> bool {
 
 fn is_black(pad: &[u8; 3]) -> bool {
     *pad == [0; 3]
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_rgb(channels: &Channels) -> bool {
+    *channels == Channels::Rgb
 }
