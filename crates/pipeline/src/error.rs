@@ -76,6 +76,16 @@ pub enum Error {
         /// What differs.
         reason: String,
     },
+    /// The program takes or gives something else than pictures and scores as f32.
+    #[error("variant `{variant}` can't be used: its method `{method}` {found}, not one f32 tensor")]
+    NotF32 {
+        /// The variant.
+        variant: String,
+        /// The method.
+        method: String,
+        /// What it does: `takes a tensor of u8`, for one.
+        found: String,
+    },
     /// The runtime failed.
     #[error(transparent)]
     Runtime(Arc<nearside_runtime::Error>),
@@ -134,6 +144,9 @@ impl Error {
                 "demand less, or export a variant for a delegate that this build has, such as XNNPACK"
             }
             Self::Mismatch { .. } => "export the package again: its manifest belongs to another program",
+            Self::NotF32 { .. } => {
+                "export it with one input and one output of f32, and quantise and dequantise inside the program"
+            }
             Self::Runtime(error) => error.hint(),
             Self::Vision(error) => error.hint(),
             Self::NotFinite { .. } => {

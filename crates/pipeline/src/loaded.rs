@@ -101,20 +101,15 @@ pub(crate) fn check_method(meta: &MethodMeta, variant: &Variant, package: &Packa
     if found != promised {
         return differs(format!("the program runs in {found:?}, the manifest says {promised:?}"));
     }
-    let input = match one_f32(&meta.inputs) {
-        Ok(input) => input,
-        Err(found) => return differs(format!("method `{}` takes {found}, not one f32 tensor", meta.name)),
-    };
+    let not_f32 = |found| Error::NotF32 { variant: variant.name.clone(), method: meta.name.clone(), found };
+    let input = one_f32(&meta.inputs).map_err(|found| not_f32(format!("takes {found}")))?;
     if input.sizes != input_sizes {
         return differs(format!(
             "the program takes {:?}, the manifest's image is {input_sizes:?}",
             input.sizes
         ));
     }
-    let output = match one_f32(&meta.outputs) {
-        Ok(output) => output,
-        Err(found) => return differs(format!("method `{}` gives {found}, not one f32 tensor", meta.name)),
-    };
+    let output = one_f32(&meta.outputs).map_err(|found| not_f32(format!("gives {found}")))?;
     let found = elements(output);
     if found != Some(classes) {
         return differs(format!("the program gives {:?}, there are {classes} labels", output.sizes));
@@ -125,13 +120,45 @@ pub(crate) fn check_method(meta: &MethodMeta, variant: &Variant, package: &Packa
 /// The only value, if it is a tensor of f32, else what there is.
 fn one_f32(values: &[ValueMeta]) -> std::result::Result<&TensorMeta, String> {
     let [value] = values else { return Err(format!("{} values", values.len())) };
-    match value.as_tensor() {
-        Some(tensor) if tensor.dtype == DType::F32 => Ok(tensor),
-        Some(tensor) => Err(format!("a tensor of {}", tensor.dtype)),
-        None => Err("no tensor".into()),
+    match value {
+        ValueMeta::Tensor(tensor) if tensor.dtype == DType::F32 => Ok(tensor),
+        ValueMeta::Tensor(tensor) => Err(format!("a tensor of {}", tensor.dtype)),
+        ValueMeta::Other(kind) => Err(format!("a value of kind {kind}")),
     }
 }
 
 fn elements(tensor: &TensorMeta) -> Option<usize> {
     tensor.sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(usize::try_from(size).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(dtype: DType) -> ValueMeta {
+        ValueMeta::Tensor(TensorMeta {
+            name: String::new(),
+            dtype,
+            sizes: vec![1, 3, 8, 8],
+            dynamic: false,
+            dim_order: vec![0, 1, 2, 3],
+            bytes: 768,
+            memory_planned: false,
+        })
+    }
+
+    #[test]
+    fn what_is_not_one_tensor_of_f32_is_named() {
+        assert!(one_f32(&[tensor(DType::F32)]).is_ok());
+        for (values, expected) in [
+            (vec![tensor(DType::U8)], "a tensor of u8"),
+            (vec![tensor(DType::I8)], "a tensor of i8"),
+            (vec![tensor(DType::F16)], "a tensor of f16"),
+            (vec![ValueMeta::Other("Int")], "a value of kind Int"),
+            (vec![], "0 values"),
+            (vec![tensor(DType::F32), tensor(DType::F32)], "2 values"),
+        ] {
+            assert_eq!(one_f32(&values).unwrap_err(), expected);
+        }
+    }
 }

@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{Copy, package};
+use common::{BLUE, Copy, GREEN, RED, fixtures, frame, package, picture};
+use nearside_pipeline::vision::{Channels, Filter};
 use nearside_pipeline::{Error, Model, OpenOptions, Package};
 use std::path::Path;
 
@@ -97,6 +98,8 @@ fn manifests_that_do_not_follow_the_schema_are_refused_with_the_place() {
     for (from, to, said) in [
         ("\"schema_version\": 1", "\"schema_version\": 2", "schema version 2"),
         ("\"nchw\"", "\"chwn\"", "unknown variant `chwn`"),
+        ("\"layout\"", "\"channels\": \"rgba\", \"layout\"", "unknown variant `rgba`"),
+        ("\"bilinear_antialias\"", "\"lanczos\"", "unknown variant `lanczos`"),
         ("\"licence\"", "\"license\"", "unknown field `license`"),
         ("\"width\": 32", "\"width\": 0", "width"),
         ("\"width\": 32", "\"width\": -32", "line"),
@@ -121,6 +124,36 @@ fn a_manifest_of_another_model_is_refused() {
         copy.edit_manifest(from, to);
         assert!(matches!(copy.error(), Error::Mismatch { .. }), "{to}");
     }
+}
+
+#[test]
+fn a_program_that_does_not_take_one_f32_tensor_is_refused_by_what_it_takes() {
+    let copy = Copy::of(package());
+    copy.exchange("xnnpack-fp32.pte", &std::fs::read(fixtures().join("types.pte")).unwrap());
+    copy.edit_manifest("\"XnnpackBackend\"", "");
+    let error = copy.error();
+    assert!(
+        matches!(&error, Error::NotF32 { variant, method, found }
+            if (variant.as_str(), method.as_str()) == ("xnnpack-fp32", "forward") && found.contains("values")),
+        "{error}"
+    );
+    assert!(error.hint().contains("f32"), "{error}");
+}
+
+#[test]
+fn filters_and_the_order_of_colours_come_from_the_manifest() {
+    let copy = Copy::of(package());
+    copy.edit_manifest("\"bilinear_antialias\"", "\"bicubic_antialias\"");
+    copy.edit_manifest("\"layout\"", "\"channels\": \"bgr\", \"layout\"");
+    let spec = *Package::open(copy.path()).unwrap().image_spec();
+    assert_eq!((spec.filter, spec.channels), (Filter::BicubicAntialias, Channels::Bgr));
+    // Trained for RGB, it now takes red for blue.
+    let model = Model::open(copy.path(), OpenOptions::default()).unwrap();
+    let label = |colour| {
+        let labels = model.classify_frame(&frame(&picture(colour), 0), 1).unwrap().labels;
+        labels[0].name.to_string()
+    };
+    assert_eq!((label(RED), label(GREEN), label(BLUE)), ("blue".into(), "green".into(), "red".into()));
 }
 
 #[test]

@@ -145,6 +145,7 @@ fn kind(error: &PipelineError) -> Kind {
         | PipelineError::FileSize { .. }
         | PipelineError::FileHash { .. }
         | PipelineError::Mismatch { .. }
+        | PipelineError::NotF32 { .. }
         | PipelineError::NotFinite { .. } => INVALID_MODEL,
         PipelineError::NoRunnableVariant { reasons } => kind_of_all(reasons),
         PipelineError::NoSuchVariant { .. } | PipelineError::InvalidArgument(_) => INVALID_INPUT,
