@@ -6,7 +6,7 @@ use common::{Yuv, noise_rgb};
 use half::f16;
 use nearside_vision::{
     Channels, Element, Error, Filter, Fit, Frame, ImageSpec, InstructionSet, Layout, Preprocessor,
-    Quantization, Rotation, TensorMut,
+    Quantization, Rotation, TensorMut, Work,
 };
 
 const LAYOUTS: [Layout; 5] = [
@@ -68,11 +68,19 @@ impl Tensor {
     }
 }
 
+/// The tensor of `frame`, which is the same in halves.
 fn tensor_with(spec: ImageSpec, frame: &Frame<'_>, set: InstructionSet) -> Tensor {
     let mut preprocessor = Preprocessor::new(spec).unwrap();
     preprocessor.set_instruction_set(set);
     let mut out = Tensor::new(spec.element, preprocessor.output_len());
     preprocessor.run(frame, out.as_mut()).unwrap();
+    let mut by_halves = Tensor::new(spec.element, preprocessor.output_len());
+    let backwards = |top: &mut Work<'_>, bottom: &mut Work<'_>| {
+        bottom();
+        top();
+    };
+    preprocessor.run_halves(frame, by_halves.as_mut(), backwards).unwrap();
+    assert!(by_halves == out, "in halves: {spec:?}");
     out
 }
 
@@ -344,32 +352,30 @@ fn other_layouts_and_channels_hold_the_elements_of_nhwc_in_their_order() {
     let (i420, rgb) = (yuv.i420(), noise_rgb(61, 43));
     let frames = [Frame::i420(&i420, 61, 43, None).unwrap(), Frame::rgb(&rgb, 61, 43, None).unwrap()];
     let fits = [Fit::Stretch, Fit::Letterbox { pad: [200, 100, 50] }, Fit::CenterCrop { fraction: 0.8 }];
-    for frame in frames {
-        for rotation in [Rotation::R0, Rotation::R90, Rotation::R180, Rotation::R270] {
-            let frame = Frame { rotation, mirror: rotation == Rotation::R270, ..frame };
-            for fit in fits {
-                for element in ELEMENTS {
-                    for channels in CHANNELS {
-                        let nhwc = ImageSpec {
-                            fit,
-                            element,
-                            channels,
-                            layout: Layout::Nhwc,
-                            mean: [0.1, 0.2, 0.3],
-                            std: [0.9, 0.8, 0.7],
-                            ..ImageSpec::new(48, 36)
-                        };
-                        let expected = tensor(nhwc, &frame);
-                        for layout in LAYOUTS {
-                            let spec = ImageSpec { layout, ..nhwc };
-                            let count = channels.count();
-                            let order: Vec<usize> = places(&spec)
-                                .into_iter()
-                                .map(|([x, y], channel)| (y * 48 + x) * count + channel)
-                                .collect();
-                            let what = (fit, element, channels, layout);
-                            assert!(tensor(spec, &frame) == expected.reordered(&order), "{what:?}");
-                        }
+    for channels in CHANNELS {
+        let nhwc = ImageSpec {
+            channels,
+            layout: Layout::Nhwc,
+            mean: [0.1, 0.2, 0.3],
+            std: [0.9, 0.8, 0.7],
+            ..ImageSpec::new(48, 36)
+        };
+        let orders = LAYOUTS.map(|layout| {
+            let at = |([x, y], channel): ([usize; 2], usize)| (y * 48 + x) * channels.count() + channel;
+            places(&ImageSpec { layout, ..nhwc }).into_iter().map(at).collect::<Vec<_>>()
+        });
+        for frame in frames {
+            for (rotation, mirror) in [(Rotation::R0, false), (Rotation::R90, true), (Rotation::R180, false)]
+            {
+                let frame = Frame { rotation, mirror, ..frame };
+                for (fit, element) in fits.into_iter().flat_map(|fit| ELEMENTS.map(|element| (fit, element)))
+                {
+                    let nhwc = ImageSpec { fit, element, ..nhwc };
+                    let expected = tensor(nhwc, &frame);
+                    for (layout, order) in LAYOUTS.into_iter().zip(&orders) {
+                        let found = tensor(ImageSpec { layout, ..nhwc }, &frame);
+                        let what = (fit, element, channels, layout);
+                        assert!(found == expected.reordered(order), "{what:?}");
                     }
                 }
             }
