@@ -6,11 +6,16 @@ use nearside_vision::{Photo, PhotoLimits, PhotoOptions};
 
 /// What is allowed: enough for any structure, little enough to be quick.
 const MOST_PIXELS: u64 = 1 << 18;
+const MOST_DECODER_BYTES: u64 = 64 << 20;
 
 const AT_LEAST: u32 = 16;
 
 fuzz_target!(|bytes: &[u8]| {
-    let limits = PhotoLimits { max_pixels: MOST_PIXELS, ..PhotoLimits::default() };
+    let limits = PhotoLimits {
+        max_pixels: MOST_PIXELS,
+        max_decoder_bytes: MOST_DECODER_BYTES,
+        ..PhotoLimits::default()
+    };
     let Ok(full) = Photo::decode_with(bytes, &PhotoOptions { limits, at_least: None }) else { return };
     check(&full);
     let at_least = Some((AT_LEAST, AT_LEAST));
