@@ -50,8 +50,8 @@ impl Wide for Avx2 {
 
     #[inline(always)]
     unsafe fn load_half_lanes(from: [*const u8; 8]) -> __m256i {
-        let low = _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd(from[0].cast()), from[1].cast()));
-        let high = _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd(from[2].cast()), from[3].cast()));
+        let low = _mm_unpacklo_epi64(_mm_loadl_epi64(from[0].cast()), _mm_loadl_epi64(from[1].cast()));
+        let high = _mm_unpacklo_epi64(_mm_loadl_epi64(from[2].cast()), _mm_loadl_epi64(from[3].cast()));
         _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1)
     }
 

@@ -88,10 +88,10 @@ impl Wide for Avx512 {
 
     #[inline(always)]
     unsafe fn load_half_lanes(from: [*const u8; 8]) -> __m512i {
-        let a = _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd(from[0].cast()), from[1].cast()));
-        let b = _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd(from[2].cast()), from[3].cast()));
-        let c = _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd(from[4].cast()), from[5].cast()));
-        let d = _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd(from[6].cast()), from[7].cast()));
+        let a = _mm_unpacklo_epi64(_mm_loadl_epi64(from[0].cast()), _mm_loadl_epi64(from[1].cast()));
+        let b = _mm_unpacklo_epi64(_mm_loadl_epi64(from[2].cast()), _mm_loadl_epi64(from[3].cast()));
+        let c = _mm_unpacklo_epi64(_mm_loadl_epi64(from[4].cast()), _mm_loadl_epi64(from[5].cast()));
+        let d = _mm_unpacklo_epi64(_mm_loadl_epi64(from[6].cast()), _mm_loadl_epi64(from[7].cast()));
         let values = _mm512_inserti32x4(_mm512_castsi128_si512(a), b, 1);
         _mm512_inserti32x4(_mm512_inserti32x4(values, c, 2), d, 3)
     }

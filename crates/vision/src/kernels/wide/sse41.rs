@@ -47,7 +47,7 @@ impl Wide for Sse41 {
 
     #[inline(always)]
     unsafe fn load_half_lanes(from: [*const u8; 8]) -> __m128i {
-        _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd(from[0].cast()), from[1].cast()))
+        _mm_unpacklo_epi64(_mm_loadl_epi64(from[0].cast()), _mm_loadl_epi64(from[1].cast()))
     }
 
     #[inline(always)]
