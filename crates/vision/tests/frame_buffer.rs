@@ -67,3 +67,16 @@ fn a_frame_that_is_refused_leaves_the_last_one_in_place() {
     assert!(buffer.copy_from(&Frame { width: 2, ..frame }).is_err());
     assert_eq!(buffer.frame().planes[0].bytes, rgb);
 }
+
+#[test]
+fn a_last_sample_that_only_the_other_view_has_is_copied() {
+    let y = [100; 16 * 16];
+    let chroma: Vec<u8> = (0..114).map(|at| at as u8 * 2).collect();
+    // Two columns and eight rows, U one byte after V: U lacks its last sample, which V's view holds.
+    let (v, u) = (&chroma[..114], &chroma[1..113]);
+    let frame = common::yuv420(4, 16, [(&y, 16, 1), (u, 16, 2), (v, 16, 2)]);
+    let mut buffer = FrameBuffer::new();
+    buffer.copy_from(&frame).unwrap();
+    let spec = common::raw_spec(4, 16, nearside_vision::Fit::Stretch, nearside_vision::Filter::Bilinear);
+    assert_eq!(common::run(spec, &buffer.frame()), common::run(spec, &frame));
+}

@@ -334,3 +334,20 @@ fn only_quarter_turns_are_rotations() {
         assert!(matches!(Rotation::from_degrees(degrees), Err(Error::InvalidRotation { .. })));
     }
 }
+
+#[test]
+fn grey_with_any_pixel_stride_is_grey() {
+    let grey = common::read("cat.rgb").into_iter().step_by(3).collect::<Vec<_>>();
+    let tight = Frame::gray8(&grey, 97, 61, None).unwrap();
+    for filter in [Filter::Nearest, Filter::Bilinear, Filter::BilinearAntialias, Filter::Area] {
+        for (width, height) in [(16, 16), (90, 50), (97, 61)] {
+            let spec = raw_spec(width, height, Fit::Stretch, filter);
+            for pixel_stride in [2, 3, 4, 5] {
+                let bytes = spread(&grey, 97, 97 * pixel_stride, pixel_stride, 7);
+                let plane = Plane { bytes: &bytes, row_stride: 97 * pixel_stride, pixel_stride };
+                let frame = unchecked(PixelFormat::Gray8, 97, 61, plane);
+                assert_eq!(run(spec, &frame), run(spec, &tight), "{filter:?}, pixel stride {pixel_stride}");
+            }
+        }
+    }
+}

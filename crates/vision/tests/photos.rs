@@ -498,6 +498,16 @@ fn a_decompression_bomb_is_refused_before_it_is_decoded() {
 }
 
 #[test]
+fn a_gif_whose_first_image_is_far_larger_than_its_screen_takes_no_memory_for_it() {
+    let mut bytes = read("photos/animated.gif");
+    let control = bytes.windows(3).position(|three| three == b"\x21\xf9\x04").unwrap();
+    assert_eq!(bytes[control + 8], b',');
+    bytes[control + 13..control + 17].fill(0xff);
+    let error = Photo::decode(&bytes).unwrap_err();
+    assert!(matches!(error, Error::PhotoTooLarge { has: 4_294_836_225, .. }), "{error}");
+}
+
+#[test]
 fn metadata_that_claim_to_be_long_cost_no_memory() {
     let mut bytes = read("photos/exif-6.webp");
     let exif = bytes.windows(4).position(|four| four == b"EXIF").unwrap();

@@ -234,12 +234,15 @@ impl<'a> Frame<'a> {
         PlaneShape::of(self.format)
     }
 
-    /// The bytes of plane `index` from its first sample to its last. The frame must be valid.
+    /// The bytes of plane `index` from its first sample to its last; where chroma is interleaved, to the sample beside
+    /// that, which the other plane may lack. The frame must be valid.
     pub(crate) fn used_bytes(&self, index: usize) -> &'a [u8] {
         let (Some(shape), Some(plane)) = (self.plane_shapes().get(index), self.planes.get(index)) else {
             return &[];
         };
-        let needs = shape.needed_bytes(plane, self.width, self.height);
+        let size = self.format.sample().bytes();
+        let beside = if index > 0 && plane.pixel_stride == 2 * size { size } else { 0 };
+        let needs = shape.needed_bytes(plane, self.width, self.height).saturating_add(beside);
         plane.bytes.get(..needs).unwrap_or(plane.bytes)
     }
 }

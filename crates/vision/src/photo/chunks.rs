@@ -1,4 +1,4 @@
-//! The orientation in the chunks of PNG and WebP files, and what else they say before they are decoded.
+//! What the chunks of PNG, WebP and GIF files say before they are decoded: orientation, and what they will take.
 
 use image::metadata::Orientation;
 
@@ -37,4 +37,33 @@ pub(super) fn webp_orientation(bytes: &[u8]) -> Option<Orientation> {
 pub(super) fn webp_working_bytes(bytes: &[u8]) -> u64 {
     let is_animated = bytes.get(12..16) == Some(b"VP8X") && bytes.get(20).is_some_and(|flags| flags & 2 != 0);
     if is_animated { 8 } else { 4 }
+}
+
+/// Width and height of the first image of a GIF file (GIF89a section 20), which has nothing to do with those of its
+/// screen. The decoder takes memory for it before it is cut to the screen.
+pub(super) fn gif_first_image(bytes: &[u8]) -> Option<[u16; 2]> {
+    let flags = *bytes.get(10)?;
+    let colours = if flags & 0x80 != 0 { 3 << ((flags & 7) + 1) } else { 0 };
+    let mut rest = bytes.get(13 + colours..)?;
+    loop {
+        let (&kind, after) = rest.split_first()?;
+        match kind {
+            b',' => {
+                let side = |at: usize| Some(u16::from_le_bytes([*after.get(at)?, *after.get(at + 1)?]));
+                return Some([side(4)?, side(6)?]);
+            }
+            // An extension: a label, then blocks that say their length, the last of which is empty.
+            b'!' => {
+                rest = after.get(1..)?;
+                loop {
+                    let (&len, block) = rest.split_first()?;
+                    rest = block.get(len.into()..)?;
+                    if len == 0 {
+                        break;
+                    }
+                }
+            }
+            _ => return None,
+        }
+    }
 }

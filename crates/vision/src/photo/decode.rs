@@ -43,6 +43,11 @@ fn decode_with_image(
         ImageError::Limits(_) => limits.too_much_memory(),
         other => Error::CorruptPhoto { format: name, reason: other.to_string() },
     };
+    if format == ImageFormat::Gif
+        && let Some([width, height]) = chunks::gif_first_image(bytes).map(|sides| sides.map(u64::from))
+    {
+        limits.check_picture(width, height, width * height * 4)?;
+    }
     let mut decoder_limits = Limits::no_limits();
     decoder_limits.max_alloc = Some(limits.max_decoder_bytes);
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);

@@ -91,7 +91,7 @@ impl Fixed {
             }
             return;
         }
-        if let [_, Some(u), Some(v)] = source.offsets
+        if let [None, Some(u), Some(v)] = source.offsets
             && source.pixel_stride == 2
         {
             let [_, u_line, v_line] = &mut self.lines;

@@ -104,7 +104,7 @@ impl Same {
             let (above, below) = (rows.get(0), rows.get(rows.count() - 1));
             let [near, far] = if near < far { [above, below] } else { [below, above] };
             self.columns.fill(&mut self.chroma, |columns, places, [u, v]| match source.offsets {
-                [_, Some(u_at), Some(v_at)] => {
+                [None, Some(u_at), Some(v_at)] => {
                     let bytes = 2 * columns.start..2 * columns.end;
                     let (u, v) = (&mut u[places.clone()], &mut v[places]);
                     let pair = if u_at < v_at { [u, v] } else { [v, u] };
