@@ -2,7 +2,8 @@
 
 mod chroma;
 mod filters;
-#[cfg(test)]
+// Nothing unsafe, and too many tables to interpret.
+#[cfg(all(test, not(miri)))]
 mod tests;
 mod weights;
 
