@@ -235,7 +235,9 @@ impl Error {
             Self::WrongPatchesLength { .. } => {
                 "size the buffers with the budget's `tensor_len` and `positions_len`"
             }
-            Self::InvalidSpec { .. } => "correct the image entry of the package's manifest",
+            Self::InvalidSpec { .. } => {
+                "correct the specification, or the image entry of the package's manifest"
+            }
             Self::PictureTooThin { .. } => "crop it, or let the encoder take fewer patches",
             Self::InvalidRotation { .. } => "use 0, 90, 180 or 270, clockwise",
             Self::UnknownName { .. } => "use one of the names listed",

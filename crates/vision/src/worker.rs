@@ -45,8 +45,8 @@ struct Geometry {
     siting: ChromaSiting,
     format: PixelFormat,
     pixel: Pixel,
-    /// Sources, and bytes from one chroma sample to the next.
-    chroma: [usize; 2],
+    /// Bytes from one sample to the next in each source, as far as there are any.
+    strides: [usize; 3],
     /// Rows of the tensor.
     rows: Range<u32>,
 }
@@ -136,7 +136,7 @@ impl Worker {
             siting: frame.chroma_siting,
             format: frame.format,
             pixel,
-            chroma: [sources.len(), sources[sources.len() - 1].pixel_stride],
+            strides: [0, 1, 2].map(|index| sources.get(index).map_or(0, |source| source.pixel_stride)),
             rows: rows.clone(),
         };
         if let Some((last, plan)) = &self.plan

@@ -71,9 +71,9 @@ fn a_frame_that_is_refused_leaves_the_last_one_in_place() {
 #[test]
 fn a_last_sample_that_only_the_other_view_has_is_copied() {
     let y = [100; 16 * 16];
-    let chroma: Vec<u8> = (0..114).map(|at| at as u8 * 2).collect();
+    let chroma: Vec<u8> = (0..116).map(|at| at as u8 * 2).collect();
     // Two columns and eight rows, U one byte after V: U lacks its last sample, which V's view holds.
-    let (v, u) = (&chroma[..114], &chroma[1..113]);
+    let (v, u) = (&chroma[..116], &chroma[1..115]);
     let frame = common::yuv420(4, 16, [(&y, 16, 1), (u, 16, 2), (v, 16, 2)]);
     let mut buffer = FrameBuffer::new();
     buffer.copy_from(&frame).unwrap();

@@ -351,3 +351,28 @@ fn grey_with_any_pixel_stride_is_grey() {
         }
     }
 }
+
+#[test]
+fn chroma_planes_with_strides_of_their_own_are_not_taken_for_those_before() {
+    let wave = Yuv::wave(64, 64);
+    let [y, u, v] = &wave.planes;
+    let spread_u = spread(u, 32, 64, 2, 7);
+    let tight = yuv420(64, 64, [(&y[..], 64, 1), (&u[..], 32, 1), (&v[..], 32, 1)]);
+    let mixed = yuv420(64, 64, [(&y[..], 64, 1), (&spread_u[..], 64, 2), (&v[..], 32, 1)]);
+    let spec = raw_spec(64, 64, Fit::Stretch, Filter::Bilinear);
+    let mut preprocessor = Preprocessor::new(spec).unwrap();
+    let mut out = vec![0.0; preprocessor.output_len()];
+    for frame in [&tight, &mixed, &tight] {
+        preprocessor.run(frame, &mut out).unwrap();
+        assert_eq!(out, run(spec, &tight));
+    }
+}
+
+#[test]
+fn a_std_so_small_that_nothing_finite_comes_out_is_refused() {
+    for (mean, std) in [(0.5, 1e-45), (3e38, 1e-3)] {
+        let spec = ImageSpec { mean: [mean; 3], std: [std; 3], ..ImageSpec::new(4, 4) };
+        let error = Preprocessor::new(spec).unwrap_err();
+        assert!(matches!(error, Error::InvalidSpec { field: "std", .. }), "{error}");
+    }
+}

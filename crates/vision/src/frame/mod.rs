@@ -29,7 +29,7 @@ pub struct Frame<'a> {
     pub height: u32,
     /// Y, U, V for [`PixelFormat::Yuv420`] and [`PixelFormat::P010`]; else one plane and two empty ones.
     pub planes: [Plane<'a>; 3],
-    /// The part of the frame to use, in the frame's own coordinates, before rotation. Pixels outside are not seen.
+    /// The part of the frame to use, in the frame's own coordinates, before rotation. Outside, only the chroma that its edge shares is seen.
     pub crop: Option<Rect>,
     /// The rotation that makes the picture upright.
     pub rotation: Rotation,
@@ -234,15 +234,18 @@ impl<'a> Frame<'a> {
         PlaneShape::of(self.format)
     }
 
-    /// The bytes of plane `index` from its first sample to its last; where chroma is interleaved, to the sample beside
-    /// that, which the other plane may lack. The frame must be valid.
+    /// The bytes of plane `index` from its first sample to its last, or, where the chroma plane beside it lacks its own
+    /// last, to that. The frame must be valid.
     pub(crate) fn used_bytes(&self, index: usize) -> &'a [u8] {
         let (Some(shape), Some(plane)) = (self.plane_shapes().get(index), self.planes.get(index)) else {
             return &[];
         };
-        let size = self.format.sample().bytes();
-        let beside = if index > 0 && plane.pixel_stride == 2 * size { size } else { 0 };
-        let needs = shape.needed_bytes(plane, self.width, self.height).saturating_add(beside);
-        plane.bytes.get(..needs).unwrap_or(plane.bytes)
+        let needs = shape.needed_bytes(plane, self.width, self.height);
+        let lacks = index > 0 && {
+            let other = &self.planes[3 - index];
+            other.bytes.len() < shape.needed_bytes(other, self.width, self.height)
+        };
+        let beside = if lacks { self.format.sample().bytes() } else { 0 };
+        plane.bytes.get(..needs.saturating_add(beside)).unwrap_or(plane.bytes)
     }
 }

@@ -44,6 +44,17 @@ impl Element {
         }
     }
 
+    /// Whether the values from 0 to 1, normalised, and the factors for it are finite numbers of this type. Bytes saturate.
+    pub(super) fn holds(self, mean: f32, std: f32) -> bool {
+        let (mean, std) = (f64::from(mean), f64::from(std));
+        let largest = match self {
+            Self::F32 => f64::from(f32::MAX),
+            Self::F16 => f64::from(half::f16::MAX),
+            Self::U8(_) | Self::I8(_) => return true,
+        };
+        [1.0 / (255.0 * std), -mean / std, (1.0 - mean) / std].iter().all(|value| value.abs() <= largest)
+    }
+
     pub(super) fn validate(self) -> Result<()> {
         let (quantization, range, expected) = match self {
             Self::F32 | Self::F16 => return Ok(()),

@@ -70,14 +70,21 @@ impl ImageSpec {
     /// [`Error::InvalidSpec`] names the field, its value and what it must be.
     pub fn validate(&self) -> Result<()> {
         let refuse = |field, value: String, expected| Err(Error::InvalidSpec { field, value, expected });
+        if let Layout::Patches { side: 0 } = self.layout {
+            return refuse("patch side", "0".to_owned(), "at least 1");
+        }
         for (field, side) in [("width", self.width), ("height", self.height)] {
             if side == 0 || side > MAX_SIDE {
                 return refuse(field, side.to_string(), "between 1 and 16384");
             }
             if let Layout::Patches { side: patch } = self.layout
-                && (patch == 0 || !side.is_multiple_of(patch))
+                && !side.is_multiple_of(patch)
             {
-                return refuse(field, side.to_string(), "a multiple of the patches' side");
+                return refuse(
+                    field,
+                    format!("{side} with patches of {patch}"),
+                    "a multiple of the patches' side",
+                );
             }
         }
         if let Fit::CenterCrop { fraction } = self.fit
@@ -93,6 +100,13 @@ impl ImageSpec {
                 "std",
                 format!("{:?}", self.std),
                 "three finite numbers other than 0, for values on 0..1",
+            );
+        }
+        if self.mean.iter().zip(self.std).any(|(mean, std)| !self.element.holds(*mean, std)) {
+            return refuse(
+                "std",
+                format!("{:?} with mean {:?}", self.std, self.mean),
+                "large enough for what comes out to be a finite number",
             );
         }
         self.element.validate()
