@@ -99,8 +99,9 @@ def weights(source: int, out: int, filter_: str, enlarges: bool) -> Doubles:
         return np.maximum(0, 1 - np.abs(distance))
     if filter_ == "area" and enlarges:
         # OpenCV then takes two samples along both axes (`imgproc/src/resize.cpp`).
-        first = np.floor(np.arange(out) * scale).astype(int)
-        share = np.arange(1, out + 1) - (first + 1) / scale
+        inverse = out / source
+        first = np.floor(np.arange(out) * (1 / inverse)).astype(int)
+        share = np.arange(1, out + 1) - (first + 1) * inverse
         share = np.where(share <= 0, 0, share - np.floor(share))
         share[first >= source - 1] = 0
         matrix = np.zeros((out, source))

@@ -51,8 +51,9 @@ fn linear(axis: &Axis, position: u64, row: &mut Vec<f64>) -> usize {
 
 /// OpenCV's `INTER_AREA` when enlarging (`imgproc/src/resize.cpp`): flat steps, linear between them.
 fn area_enlarging(axis: &Axis, position: u64, row: &mut Vec<f64>) -> usize {
-    let scale = f64::from(axis.source_len) / axis.scaled_len as f64;
     let inverse = axis.scaled_len as f64 / f64::from(axis.source_len);
+    // Divided twice, as there: it decides on which side of a whole number a position falls.
+    let scale = 1.0 / inverse;
     let start = (position as f64 * scale).floor();
     let fraction = (position + 1) as f64 - (start + 1.0) * inverse;
     let fraction = if fraction <= 0.0 { 0.0 } else { fraction - fraction.floor() };
