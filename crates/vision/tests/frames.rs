@@ -376,3 +376,28 @@ fn a_std_so_small_that_nothing_finite_comes_out_is_refused() {
         assert!(matches!(error, Error::InvalidSpec { field: "std", .. }), "{error}");
     }
 }
+
+#[test]
+fn the_nearest_of_two_samples_that_are_as_near_is_pillows() {
+    // What Pillow 13 gives: the first output that lies on a border, of which multiplying would make the next sample.
+    for (source, out, at, value) in [(2, 7, 3, 0), (2, 21, 10, 0), (140, 95, 9, 13), (140, 95, 28, 41)] {
+        let grey: Vec<u8> = (0..source).collect();
+        let frame = Frame::gray8(&grey, source.into(), 1, None).unwrap();
+        let tensor = run(raw_spec(out, 1, Fit::Stretch, Filter::Nearest), &frame);
+        assert_eq!(tensor[3 * at].round() as u8, value, "{source} to {out}");
+    }
+}
+
+#[test]
+fn areas_round_halves_to_even_but_for_two_by_two_as_opencv_does() {
+    let rgb = |values: &[u8]| values.iter().flat_map(|&value| [value; 3]).collect::<Vec<_>>();
+    let area = |values: &[u8], width: u32, out: (u32, u32)| {
+        let bytes = rgb(values);
+        let frame = Frame::rgb(&bytes, width, values.len() as u32 / width, None).unwrap();
+        run(raw_spec(out.0, out.1, Fit::Stretch, Filter::Area), &frame)[0].round()
+    };
+    // Halves of 0.5, 1.5 and 2.5 along one axis; 0.5 of four.
+    assert_eq!([[0, 1], [1, 2], [2, 3]].map(|two| area(&two, 2, (1, 1))), [0.0, 2.0, 2.0]);
+    assert_eq!([[0, 1], [1, 2], [2, 3]].map(|two| area(&two, 1, (1, 1))), [0.0, 2.0, 2.0]);
+    assert_eq!(area(&[0, 0, 1, 1], 2, (1, 1)), 1.0);
+}

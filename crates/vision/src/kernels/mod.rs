@@ -75,8 +75,8 @@ macro_rules! all_kernels {
                 blue_first: bool,
                 out: &mut [u8]
             ) = colour::same_size_four, wide;
-            /// Rounds samples to bytes.
-            round(samples: &[i16], out: &mut [u8]) = colour::round, plain;
+            /// Rounds samples to bytes, halves up, or to the even byte.
+            round(samples: &[i16], half_to_even: bool, out: &mut [u8]) = colour::round, plain;
             /// Pillow's vertical pass. Weights are padded to an even number.
             pillow_down(rows: &Rows<'_>, high: &[i16], low: &[i16], out: &mut [u8]) = pillow::vertical, wide;
             /// Pillow's horizontal pass.

@@ -9,6 +9,9 @@ use crate::taps::{Axis, Kernel, Precision, Taps};
 /// Tables and work space.
 #[derive(Debug, Default)]
 pub(crate) struct Fixed {
+    /// Whether halves are rounded to the even byte where nothing is converted: as OpenCV does it but for areas of two by
+    /// two.
+    half_to_even: bool,
     /// Along x, then y, at full and at half resolution.
     taps: [[Taps; 2]; 2],
     /// A row of samples, channels interleaved as in the source.
@@ -26,6 +29,8 @@ pub(crate) struct Fixed {
 impl Fixed {
     /// `lanes` are those of the kernels that will be used.
     pub(crate) fn prepare(&mut self, kernel: Kernel, axes: &[Axis; 2], siting: ChromaSiting, lanes: usize) {
+        let halves = |axis: &Axis| u64::from(axis.source_len) == 2 * axis.scaled_len;
+        self.half_to_even = !axes.iter().all(halves);
         // Chroma is sited to the left along the rows of the sensor only.
         let sitings = [siting, ChromaSiting::Center];
         for ((taps, axis), siting) in self.taps.iter_mut().zip(axes).zip(sitings) {
@@ -64,7 +69,10 @@ impl Fixed {
         let lines = self.lines.each_ref().map(|line| &line[..]);
         match conversion {
             Some(conversion) => kernels.yuv_to_rgb(lines, conversion, out),
-            None => lines.into_iter().zip(out).for_each(|(line, out)| kernels.round(line, out)),
+            None => {
+                let even = self.half_to_even;
+                lines.into_iter().zip(out).for_each(|(line, out)| kernels.round(line, even, out));
+            }
         }
     }
 

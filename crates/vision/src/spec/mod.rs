@@ -135,7 +135,7 @@ pub enum Fit {
 /// How a picture is resampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Filter {
-    /// The pixel under the middle of the output pixel: Pillow's `NEAREST`, OpenCV's `INTER_NEAREST_EXACT`. Chroma is
+    /// The pixel under the middle of the output pixel: Pillow's `NEAREST`. Chroma is
     /// not interpolated either, as in OpenCV's `cvtColor` and libyuv's conversions. For labels, and for showing frames
     /// as they are.
     Nearest,

@@ -34,12 +34,20 @@ impl Kernel {
     }
 }
 
-/// Pillow's `NEAREST` (`ImagingScaleAffine` in `libImaging/Geometry.c`): the sample under the middle.
+/// Pillow's `NEAREST` (`ImagingScaleAffine` in `libImaging/Geometry.c`): the sample under the middle. The scale is added
+/// up, as there: where the middle falls on the border of two samples, the errors of the sum decide.
 fn nearest(axis: &Axis, position: u64, row: &mut Vec<f64>) -> usize {
+    /// Beyond, only the middle of a picture that was made huge is looked at.
+    const MOST_SUMMED: u64 = 1 << 15;
     let scale = f64::from(axis.source_len) / axis.scaled_len as f64;
+    let middle = if position < MOST_SUMMED {
+        (0..position).fold(scale * 0.5, |sum, _| sum + scale)
+    } else {
+        (position as f64 + 0.5) * scale
+    };
     row.clear();
     row.push(1.0);
-    ((position as f64 + 0.5) * scale).min(f64::from(axis.source_len - 1)) as usize
+    middle.min(f64::from(axis.source_len - 1)) as usize
 }
 
 /// OpenCV's `INTER_LINEAR` (`imgproc/src/resize.cpp`): half-pixel centres, clamped at the edge.

@@ -100,9 +100,12 @@ fn same_size_pixel(y: &[u8], chroma: [&[i16]; 2], nearest: bool, by: &FixedYuvTo
     pixel(i16::from(y[at]) << SAMPLE_BITS, u, v, by)
 }
 
-/// Rounds samples to bytes.
-pub(in crate::kernels) fn round(samples: &[i16], out: &mut [u8]) {
+/// Rounds samples to bytes, halves up, or to the even byte.
+#[inline(always)]
+pub(in crate::kernels) fn round(samples: &[i16], half_to_even: bool, out: &mut [u8]) {
+    const HALF: i16 = 1 << (SAMPLE_BITS - 1);
     for (out, &sample) in out.iter_mut().zip(samples) {
-        *out = (sample.saturating_add(1 << (SAMPLE_BITS - 1)) >> SAMPLE_BITS).clamp(0, 255) as u8;
+        let half = if half_to_even { HALF - 1 + ((sample >> SAMPLE_BITS) & 1) } else { HALF };
+        *out = (sample.saturating_add(half) >> SAMPLE_BITS).clamp(0, 255) as u8;
     }
 }
