@@ -364,7 +364,9 @@ fn wrong_command_lines_end_with_2() {
 fn the_same_photo_gives_the_same_scores_however_it_comes() {
     let package = models().join("efficientnet-lite0.nearside").display().to_string();
     let photo = models().join("media/coffee.jpg");
-    let rgb = image::open(&photo).unwrap().to_rgb8();
+    let decoded = nearside_pipeline::vision::Photo::open(&photo).unwrap();
+    let rgb = decoded.rgb().into_owned();
+    let rgb = image::RgbImage::from_raw(decoded.width(), decoded.height(), rgb).unwrap();
     let (width, height) = (rgb.width() as usize & !1, rgb.height() as usize & !1);
     let rgb = image::imageops::crop_imm(&rgb, 0, 0, width as u32, height as u32).to_image();
     let folder = Folder::new();
