@@ -44,15 +44,17 @@ impl Element {
         }
     }
 
-    /// Whether the values from 0 to 1, normalised, and the factors for it are finite numbers of this type. Bytes saturate.
+    /// Whether the factors for normalising, and the values in half precision, are finite numbers, so that nothing becomes
+    /// NaN. Single precision may overflow, bytes saturate.
     pub(super) fn holds(self, mean: f32, std: f32) -> bool {
         let (mean, std) = (f64::from(mean), f64::from(std));
-        let largest = match self {
-            Self::F32 => f64::from(f32::MAX),
-            Self::F16 => f64::from(half::f16::MAX),
-            Self::U8(_) | Self::I8(_) => return true,
-        };
-        [1.0 / (255.0 * std), -mean / std, (1.0 - mean) / std].iter().all(|value| value.abs() <= largest)
+        match self {
+            Self::F32 => [1.0 / (255.0 * std), -mean / std].iter().all(|factor| (*factor as f32).is_finite()),
+            Self::F16 => {
+                [-mean / std, (1.0 - mean) / std].iter().all(|&value| half::f16::from_f64(value).is_finite())
+            }
+            Self::U8(_) | Self::I8(_) => true,
+        }
     }
 
     pub(super) fn validate(self) -> Result<()> {
