@@ -9,7 +9,7 @@ use divan::counter::BytesCount;
 use half::f16;
 use nearside_vision::{
     BufferLayout, Channels, Element, Filter, Fit, Frame, FrameBuffer, ImageSpec, InstructionSet, Layout,
-    Preprocessor, Quantization, Rotation, TensorMut,
+    Preprocessor, Quantization, Rotation, TensorMut, Work,
 };
 
 const FILTERS: [Filter; 4] =
@@ -143,6 +143,26 @@ fn instructions_hd_rgb_to_224(bencher: Bencher<'_, '_>, Way(filter, set): Way) {
 fn uhd_nv12_to_896_letterbox(bencher: Bencher<'_, '_>, filter: Filter) {
     let spec = ImageSpec { fit: Fit::Letterbox { pad: [114; 3] }, ..normalised(896, 896, filter) };
     run(bencher, spec, BufferLayout::Nv12, UHD, |_, _| {});
+}
+
+/// What a second thread brings: the same in two halves.
+#[divan::bench(args = [HD, UHD])]
+fn nv12_to_896_letterbox_halves(bencher: Bencher<'_, '_>, (width, height): (u32, u32)) {
+    let bytes = pixels(BufferLayout::Nv12, (width, height));
+    let frame = Frame::nv12(&bytes, width, height, None).expect("a whole frame");
+    let fit = Fit::Letterbox { pad: [114; 3] };
+    let spec = ImageSpec { fit, ..normalised(896, 896, Filter::BilinearAntialias) };
+    let mut preprocessor = Preprocessor::new(spec).expect("a valid specification");
+    let mut out = vec![0.0_f32; preprocessor.output_len()];
+    bencher.counter(BytesCount::new(bytes.len())).bench_local(|| {
+        let join = |top: &mut Work<'_>, bottom: &mut Work<'_>| {
+            std::thread::scope(|scope| {
+                scope.spawn(top);
+                bottom();
+            });
+        };
+        preprocessor.run_halves(&frame, &mut out, join).expect("a valid frame");
+    });
 }
 
 #[divan::bench(args = [Rotation::R0, Rotation::R90, Rotation::R180, Rotation::R270], consts = [false, true])]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::colour::YuvToRgb;
-use crate::emit::{At, Band, Emitter, Tile};
+use crate::emit::{Area, At, Band, Emitter, Tile};
 use crate::frame::{Pixel, Source};
 use crate::geometry::Orientation;
 use crate::kernels::{FixedYuvToRgb, InstructionSet, Kernels};
@@ -58,10 +58,8 @@ struct Plan {
     transpose: bool,
     /// Of the sensor, x, then y.
     axes: [Axis; 2],
-    /// Where the picture begins in the band, upright.
-    dest: [usize; 2],
-    /// Whether it fills the band.
-    fills: bool,
+    /// Where the picture lies in the band, upright.
+    picture: Area,
 }
 
 impl Worker {
@@ -72,12 +70,11 @@ impl Worker {
         let (packed, pixel) = sources[0].packed();
         let band_rows = rows.len();
         let plan = self.prepare(task, pixel, rows);
-        if let Fit::Letterbox { pad } = spec.fit
-            && !plan.fills
-        {
-            emitter.fill(kernels, pad, band_rows, out);
+        let Plan { way, transpose, axes, picture } = plan;
+        if let Fit::Letterbox { pad } = spec.fit {
+            emitter.fill_around(kernels, pad, picture, band_rows, out);
         }
-        let Plan { way, transpose, axes, dest: [x, y], .. } = plan;
+        let At { x, y } = picture.at;
         if axes.iter().any(|axis| axis.len == 0) {
             return;
         }
@@ -88,7 +85,8 @@ impl Worker {
             Way::Linear { .. } => self.linear.begin(),
         }
         let exact = YuvToRgb::new(frame.matrix, frame.range, frame.format.sample().bits());
-        let conversion = frame.format.is_yuv().then(|| FixedYuvToRgb::new(&exact));
+        let conversion = FixedYuvToRgb::new(&exact);
+        let of_yuv = frame.format.is_yuv().then_some(&conversion);
 
         let rows = axes[1].len as usize;
         for first in (0..rows).step_by(self.tile.rows()) {
@@ -96,24 +94,20 @@ impl Worker {
             // Rows come as the sensor has them; in the tile they lie as in the upright picture.
             let upright = if axes[1].backwards { rows - first - count } else { first };
             let at = if transpose { At { x: x + upright, y } } else { At { x, y: y + upright } };
-            if let (Way::Same { .. }, Some(conversion)) = (way, &conversion)
+            if let Way::Same { .. } = way
                 && let Some((pixels, blue_first)) = emitter.pixels_of_four(at, axes[0].len as usize, out)
             {
-                self.same.row_of_four(kernels, sources, conversion, first, blue_first, pixels);
+                self.same.row_of_four(kernels, sources, &conversion, first, blue_first, pixels);
                 continue;
             }
             for row in first..first + count {
                 let place = if axes[1].backwards { rows - 1 - row } else { row } - upright;
                 let lines = self.tile.row_mut(place);
-                match (way, &conversion) {
-                    (Way::Same { .. }, Some(conversion)) => {
-                        self.same.row(kernels, sources, conversion, row, lines);
-                    }
-                    (Way::Fixed(_) | Way::Same { .. }, _) => {
-                        self.fixed.row(kernels, sources, conversion.as_ref(), row, lines);
-                    }
-                    (Way::Pillow(_), _) => self.pillow.row(kernels, &packed, &pixel, row, lines),
-                    (Way::Linear { .. }, _) => {
+                match way {
+                    Way::Same { .. } => self.same.row(kernels, sources, &conversion, row, lines),
+                    Way::Fixed(_) => self.fixed.row(kernels, sources, of_yuv, row, lines),
+                    Way::Pillow(_) => self.pillow.row(kernels, &packed, &pixel, row, lines),
+                    Way::Linear { .. } => {
                         self.linear.row(kernels, &packed, &pixel, frame.width as usize, row, lines);
                     }
                 }
@@ -167,9 +161,9 @@ impl Worker {
             }
         }
         self.tile.prepare(axes[0].len as usize, transpose);
-        let fills = across.len == spec.width && down.len == rows.end - rows.start;
-        let dest = [across.dest as usize, down.dest as usize];
-        let plan = Plan { way, transpose, axes, dest, fills };
+        let at = At { x: across.dest as usize, y: down.dest as usize };
+        let picture = Area { at, width: across.len as usize, height: down.len as usize };
+        let plan = Plan { way, transpose, axes, picture };
         self.plan = Some((geometry, plan));
         plan
     }

@@ -30,6 +30,14 @@ pub(crate) struct At {
     pub(crate) y: usize,
 }
 
+/// A part of a band.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Area {
+    pub(crate) at: At,
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+}
+
 impl Emitter {
     pub(crate) fn new(spec: &ImageSpec) -> Self {
         Self {
@@ -120,14 +128,26 @@ impl Emitter {
         true
     }
 
-    /// Gives every pixel of a band of `rows` rows the same colour.
-    pub(crate) fn fill(&self, kernels: &Kernels, colour: [u8; 3], rows: usize, out: &mut Band<'_>) {
+    /// Gives every pixel around `picture` in a band of `rows` rows the same colour.
+    pub(crate) fn fill_around(
+        &self,
+        kernels: &Kernels,
+        colour: [u8; 3],
+        picture: Area,
+        rows: usize,
+        out: &mut Band<'_>,
+    ) {
         const RUN: usize = 256;
         let lines = colour.map(|value| [value; RUN]);
+        let Area { at, width, height } = picture;
         for y in 0..rows {
-            for x in (0..self.width).step_by(RUN) {
-                let len = RUN.min(self.width - x);
-                self.write_run(kernels, lines.each_ref().map(|line| &line[..len]), At { x, y }, out);
+            let beside = (at.y..at.y + height).contains(&y);
+            let (left, right) = if beside { (at.x, at.x + width) } else { (0, 0) };
+            for bar in [0..left, right..self.width] {
+                for x in bar.clone().step_by(RUN) {
+                    let len = RUN.min(bar.end - x);
+                    self.write_run(kernels, lines.each_ref().map(|line| &line[..len]), At { x, y }, out);
+                }
             }
         }
     }

@@ -22,9 +22,17 @@ pub(crate) enum Kernel {
 impl Kernel {
     /// Puts the weights of output `position` into `row`, and gives the source sample that the first is for, within
     /// the crop.
-    pub(super) fn taps(self, axis: &Axis, position: u64, row: &mut Vec<f64>) -> usize {
+    ///
+    /// `middle` is work space of [`Kernel::Nearest`], at first none: where the middle of the last position was.
+    pub(super) fn taps(
+        self,
+        axis: &Axis,
+        position: u64,
+        middle: &mut Option<(u64, f64)>,
+        row: &mut Vec<f64>,
+    ) -> usize {
         match self {
-            Self::Nearest => nearest(axis, position, row),
+            Self::Nearest => nearest(axis, position, middle, row),
             Self::Linear => linear(axis, position, row),
             Self::Triangle => pillow(axis, position, row, 1.0, triangle),
             Self::Cubic => pillow(axis, position, row, 2.0, cubic),
@@ -36,15 +44,17 @@ impl Kernel {
 
 /// Pillow's `NEAREST` (`ImagingScaleAffine` in `libImaging/Geometry.c`): the sample under the middle. The scale is added
 /// up, as there: where the middle falls on the border of two samples, the errors of the sum decide.
-fn nearest(axis: &Axis, position: u64, row: &mut Vec<f64>) -> usize {
+fn nearest(axis: &Axis, position: u64, last: &mut Option<(u64, f64)>, row: &mut Vec<f64>) -> usize {
     /// Beyond, only the middle of a picture that was made huge is looked at.
     const MOST_SUMMED: u64 = 1 << 15;
     let scale = f64::from(axis.source_len) / axis.scaled_len as f64;
     let middle = if position < MOST_SUMMED {
-        (0..position).fold(scale * 0.5, |sum, _| sum + scale)
+        let (from, sum) = last.filter(|&(from, _)| from <= position).unwrap_or((0, scale * 0.5));
+        (from..position).fold(sum, |sum, _| sum + scale)
     } else {
         (position as f64 + 0.5) * scale
     };
+    *last = Some((position, middle));
     row.clear();
     row.push(1.0);
     middle.min(f64::from(axis.source_len - 1)) as usize

@@ -77,6 +77,7 @@ pub(crate) struct Taps {
 /// Work space for one output.
 #[derive(Debug, Default)]
 struct Work {
+    middle: Option<(u64, f64)>,
     row: Vec<f64>,
     halved: Vec<f64>,
 }
@@ -92,6 +93,8 @@ impl Taps {
     ) {
         self.starts.clear();
         self.counts.clear();
+        // The last one was of another axis.
+        self.work.middle = None;
         let (mut first, mut end) = (usize::MAX, 0);
         self.most = 0;
         for index in 0..axis.len {
@@ -230,7 +233,7 @@ impl Work {
         halved: Option<ChromaSiting>,
         index: u32,
     ) -> (usize, &[f64]) {
-        let mut start = kernel.taps(axis, axis.position(index), &mut self.row);
+        let mut start = kernel.taps(axis, axis.position(index), &mut self.middle, &mut self.row);
         if axis.mirrored {
             // The weights are those of the picture as it is seen, so that turning it first would give the same.
             self.row.reverse();

@@ -242,7 +242,7 @@ fn fixed_weights_are_within_a_step_of_the_exact_ones() {
             let taps = table(kernel, &axis, None, Precision::Fixed);
             let mut row = Vec::new();
             for index in 0..axis.len {
-                let start = kernel.taps(&axis, axis.position(index), &mut row);
+                let start = kernel.taps(&axis, axis.position(index), &mut None, &mut row);
                 let (found, weights) = taps.get(index as usize);
                 assert_eq!(taps.span().start + found, start + axis.origin as usize);
                 assert_eq!(weights.len(), row.len());
@@ -261,7 +261,7 @@ fn weights_of_22_bits_are_those_of_pillow_in_two_parts() {
             let taps = table(kernel, &axis, None, Precision::Pillow);
             let mut row = Vec::new();
             for index in 0..axis.len {
-                kernel.taps(&axis, axis.position(index), &mut row);
+                kernel.taps(&axis, axis.position(index), &mut None, &mut row);
                 if axis.mirrored {
                     row.reverse();
                 }

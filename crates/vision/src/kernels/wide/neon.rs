@@ -7,7 +7,7 @@ use super::Wide;
 /// NEON: 16 bytes. Vectors are kept as bytes and looked at as what an operation needs.
 pub(in crate::kernels) struct Neon;
 
-/// The same with dot products of bytes (FEAT_DotProd), which most cores since 2018 have.
+/// The same with dot products of bytes (FEAT_DotProd): optional from ARMv8.2 on, always there from ARMv8.4 on.
 pub(in crate::kernels) struct NeonDot;
 
 macro_rules! implement {
