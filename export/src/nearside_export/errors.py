@@ -19,3 +19,11 @@ class QualityError(ExportError):
 
 class PackageError(ExportError):
     """A package on disk is missing, incomplete or not what its manifest says."""
+
+
+class SourceError(ExportError):
+    """A model's files are missing, damaged, or not what its configuration says."""
+
+
+class UnsupportedError(ExportError):
+    """The model needs something that this exporter can't give it, and says so."""
