@@ -10,7 +10,7 @@ from conftest import EFFICIENTNET, TINY, VARIANTS
 from nearside_export.architectures.efficientnet_lite0 import EFFICIENTNET_LITE0
 from nearside_export.architectures.tiny_colour import TINY_COLOUR
 from nearside_export.errors import ExportError, PackageError, QualityError
-from nearside_export.manifest import Gate, Manifest
+from nearside_export.manifest import Classify, ClassifyGate, Manifest
 from nearside_export.package import check_files, read_labels, staged_files, staged_folder
 from nearside_export.tasks import classify
 
@@ -26,9 +26,10 @@ def test_a_committed_package_is_what_its_manifest_says(
     manifest = Manifest.read(package)
     check_files(package, manifest)
     assert manifest.name == classifier.name
-    assert manifest.image == classifier.image
-    assert read_labels(package, manifest) == classifier.labels()
-    named = {manifest.labels.path, "manifest.json", *(v.program.path for v in manifest.variants)}
+    assert isinstance(manifest.task, Classify)
+    assert manifest.task.image == classifier.image
+    assert read_labels(package, manifest.task) == classifier.labels()
+    named = {"manifest.json", *(ref.path for ref in manifest.files())}
     assert {p.name for p in package.iterdir()} == named
 
 
@@ -84,7 +85,7 @@ def test_a_package_is_replaced_as_a_whole(tmp_path: Path) -> None:
 
 
 def test_an_export_below_its_gate_fails_and_writes_nothing(tmp_path: Path) -> None:
-    strict = dataclasses.replace(TINY_COLOUR, gates={"int8": Gate(top1_agreement=1.01)})
+    strict = dataclasses.replace(TINY_COLOUR, gates={"int8": ClassifyGate(top1_agreement=1.01)})
     target = classify.package_path(strict, tmp_path, "int8")
     with pytest.raises(QualityError, match="below its quality gate"):
         classify.export_package(strict, ["int8"], target, "test")

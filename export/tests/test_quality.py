@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from nearside_export.errors import QualityError
-from nearside_export.manifest import Gate
+from nearside_export.manifest import ClassifyGate
 from nearside_export.quality import Array, check_gate, measure
 
-GATE = Gate(top1_agreement=0.9)
+GATE = ClassifyGate(top1_agreement=0.9)
 
 
 def inputs(count: int) -> list[Array]:

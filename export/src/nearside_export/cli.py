@@ -12,7 +12,7 @@ import warnings
 from pathlib import Path
 
 from nearside_export.errors import ExportError, PackageError, UsageError
-from nearside_export.manifest import Quality
+from nearside_export.manifest import ClassifyQuality
 
 CLASSIFIERS = ("efficientnet-lite0", "tiny-classifier")
 VARIANTS = ("int8", "fp32", "all")
@@ -127,7 +127,7 @@ def _operators(options: argparse.Namespace) -> None:
     print(f"{options.out}")
 
 
-def _figures(q: Quality) -> str:
+def _figures(q: ClassifyQuality) -> str:
     return (
         f"top-1 agreement {q.top1_agreement:.4f} on {q.images} pictures, "
         f"logit RMSE {q.logit_rmse:.4f}, SQNR {q.logit_sqnr_db:.2f} dB"

@@ -10,37 +10,43 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nearside_export.errors import ExportError, PackageError
-from nearside_export.manifest import FILE_NAME, FileRef, Manifest
+from nearside_export.manifest import FILE_NAME, Classify, FileRef, Manifest
 
 SUFFIX = ".nearside"
 
 
 def file_ref(folder: Path, name: str) -> FileRef:
-    """Measure ``folder/name``: size in bytes and sha256."""
-    data = (folder / name).read_bytes()
-    return FileRef(path=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+    """Measure ``folder/name``: size in bytes and sha256. `ExportError` for an empty file."""
+    size, sha256 = _measure(folder / name)
+    if size == 0:
+        raise ExportError(f"{folder / name} is empty: a package holds no empty files")
+    return FileRef(path=name, bytes=size, sha256=sha256)
 
 
 def check_files(package: Path, manifest: Manifest) -> None:
-    """Compare every file that the manifest names with its size and sha256."""
-    refs = [manifest.labels]
-    for variant in manifest.variants:
-        refs += [variant.program, *variant.external_data]
-    for ref in refs:
+    """Compare every file that the manifest names, whatever its task, with its size and sha256."""
+    for ref in manifest.files():
         try:
-            actual = file_ref(package, ref.path)
+            size, sha256 = _measure(package / ref.path)
         except OSError as error:
             raise PackageError(f"{package}: cannot read {ref.path}: {error}") from error
-        if actual != ref:
+        if (size, sha256) != (ref.bytes, ref.sha256):
             raise PackageError(
-                f"{package}: {ref.path} has {actual.bytes} bytes, sha256 {actual.sha256}; "
+                f"{package}: {ref.path} has {size} bytes, sha256 {sha256}; "
                 f"the manifest says {ref.bytes} bytes, sha256 {ref.sha256}. Export it again"
             )
 
 
-def read_labels(package: Path, manifest: Manifest) -> list[str]:
+def _measure(path: Path) -> tuple[int, str]:
+    """Size in bytes and sha256, without reading the file whole: weights may have gigabytes."""
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        return file.tell(), sha256
+
+
+def read_labels(package: Path, classify: Classify) -> list[str]:
     """Class names, line i = class i."""
-    text = (package / manifest.labels.path).read_text(encoding="utf-8")
+    text = (package / classify.labels.path).read_text(encoding="utf-8")
     return text.removesuffix("\n").split("\n")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearside_export.errors import QualityError
-from nearside_export.manifest import Gate, Quality
+from nearside_export.manifest import ClassifyGate, ClassifyQuality
 
 Array = NDArray[np.float32]
 Classifier = Callable[[Array], Array]
@@ -21,8 +21,8 @@ DIGITS = 4
 
 
 def measure(
-    reference: Classifier, candidate: Classifier, inputs: Iterable[Array], gate: Gate
-) -> Quality:
+    reference: Classifier, candidate: Classifier, inputs: Iterable[Array], gate: ClassifyGate
+) -> ClassifyQuality:
     """Run both classifiers on every input and compare their logits.
 
     `QualityError` when fewer than `MIN_IMAGES` inputs are given or a logit is not finite.
@@ -38,7 +38,7 @@ def measure(
         raise QualityError("a logit is NaN or infinite: the model or its export is broken")
     error = float(np.mean((want - got) ** 2))
     signal = float(np.mean(want**2))
-    return Quality(
+    return ClassifyQuality(
         images=len(pairs),
         top1_agreement=round(float(np.mean(want.argmax(1) == got.argmax(1))), DIGITS),
         logit_rmse=round(math.sqrt(error), DIGITS),
@@ -48,7 +48,7 @@ def measure(
     )
 
 
-def check_gate(variant: str, quality: Quality) -> None:
+def check_gate(variant: str, quality: ClassifyQuality) -> None:
     """`QualityError` when the measured agreement is below the gate."""
     if quality.top1_agreement < quality.gate.top1_agreement:
         raise QualityError(

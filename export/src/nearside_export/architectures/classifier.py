@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from nearside_export.image_spec import ImageSpec
-from nearside_export.manifest import Gate
+from nearside_export.manifest import ClassifyGate
 
 
 @dataclass(frozen=True)
@@ -25,4 +25,4 @@ class Classifier:
     image: ImageSpec
     load: Callable[[], torch.nn.Module]
     labels: Callable[[], list[str]]
-    gates: dict[str, Gate]
+    gates: dict[str, ClassifyGate]

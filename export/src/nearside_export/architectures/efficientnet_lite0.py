@@ -14,7 +14,7 @@ import torch
 from nearside_export.architectures.classifier import Classifier
 from nearside_export.errors import ExportError
 from nearside_export.image_spec import ImageSpec
-from nearside_export.manifest import Gate
+from nearside_export.manifest import ClassifyGate
 
 WEIGHTS_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 
@@ -81,5 +81,5 @@ EFFICIENTNET_LITE0 = Classifier(
     ),
     load=load,
     labels=labels,
-    gates={"int8": Gate(top1_agreement=0.95), "fp32": Gate(top1_agreement=1.0)},
+    gates={"int8": ClassifyGate(top1_agreement=0.95), "fp32": ClassifyGate(top1_agreement=1.0)},
 )

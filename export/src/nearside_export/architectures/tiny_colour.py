@@ -10,7 +10,7 @@ import torch
 
 from nearside_export.architectures.classifier import Classifier
 from nearside_export.image_spec import ImageSpec
-from nearside_export.manifest import Gate
+from nearside_export.manifest import ClassifyGate
 
 LABELS = ["red", "green", "blue", "grey"]
 
@@ -52,5 +52,5 @@ TINY_COLOUR = Classifier(
     image=ImageSpec(width=32, height=32, fit="center_crop"),
     load=lambda: TinyColour().eval(),
     labels=lambda: list(LABELS),
-    gates={"fp32": Gate(top1_agreement=1.0), "int8": Gate(top1_agreement=0.9)},
+    gates={"fp32": ClassifyGate(top1_agreement=1.0), "int8": ClassifyGate(top1_agreement=0.9)},
 )

@@ -16,7 +16,15 @@ from nearside_export.data import sets
 from nearside_export.errors import ExportError, UsageError
 from nearside_export.lower import xnnpack
 from nearside_export.lower.program import LoweredProgram
-from nearside_export.manifest import FILE_NAME, FileRef, Gate, Manifest, Quality, Variant
+from nearside_export.manifest import (
+    FILE_NAME,
+    Classify,
+    ClassifyGate,
+    ClassifyQuality,
+    FileRef,
+    Manifest,
+    Variant,
+)
 from nearside_export.package import SUFFIX, file_ref, staged_folder, write_manifest
 from nearside_export.preprocess import preprocess
 from nearside_export.quantise import none, pt2e_static_int8
@@ -43,12 +51,9 @@ def export_package(
     with staged_folder(target) as folder:
         manifest = Manifest(
             name=classifier.name,
-            task="classify",
             licence=classifier.licence,
             source=classifier.source,
-            labels=write_labels(classifier, folder),
-            image=classifier.image,
-            output="logits",
+            task=Classify(write_labels(classifier, folder), classifier.image, "logits"),
             variants=[_export_variant(classifier, s, folder, command) for s in schemes],
         )
         write_manifest(folder, manifest)
@@ -63,8 +68,8 @@ def write_labels(classifier: Classifier, folder: Path) -> FileRef:
 
 
 def measure_quality(
-    classifier: Classifier, pte: bytes, method: str, gate: Gate, data: Path | None = None
-) -> Quality:
+    classifier: Classifier, pte: bytes, method: str, gate: ClassifyGate, data: Path | None = None
+) -> ClassifyQuality:
     """Compare a program, as ExecuTorch runs it, with eager fp32 on the evaluation pictures.
 
     ``data`` is the program's ``.ptd`` file, if it has one.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nearside_export.architectures import registry
 from nearside_export.errors import PackageError
-from nearside_export.manifest import Manifest, Quality, Variant
+from nearside_export.manifest import Classify, ClassifyQuality, Manifest, Variant
 from nearside_export.package import check_files, read_labels
 from nearside_export.tasks import classify
 
@@ -26,8 +26,8 @@ class Comparison:
     """Figures of one variant: as the manifest claims and as measured now."""
 
     variant: str
-    claimed: Quality
-    measured: Quality
+    claimed: ClassifyQuality
+    measured: ClassifyQuality
 
     def differences(self) -> list[str]:
         """Say what disagrees beyond the tolerances; empty when nothing does."""
@@ -64,15 +64,20 @@ def verify(package: Path) -> Iterator[Comparison]:
     """
     manifest = Manifest.read(package)
     check_files(package, manifest)
+    task = manifest.task
+    if not isinstance(task, Classify):
+        raise PackageError(
+            f"{package} is for the task {task.NAME}: only classify packages can be measured again"
+        )
     if manifest.name not in registry.CLASSIFIERS:
         raise PackageError(
             f"{package} holds {manifest.name!r}, whose fp32 model this exporter does not know; "
             f"known: {', '.join(registry.CLASSIFIERS)}"
         )
     classifier = registry.classifier(manifest.name)
-    if read_labels(package, manifest) != classifier.labels():
-        raise PackageError(f"{package}: {manifest.labels.path} differs from the model's labels")
-    if manifest.image != classifier.image:
+    if read_labels(package, task) != classifier.labels():
+        raise PackageError(f"{package}: {task.labels.path} differs from the model's labels")
+    if task.image != classifier.image:
         raise PackageError(f"{package}: the image spec differs from the model's")
     for variant in manifest.variants:
         yield _compare(package, variant, classifier)

@@ -1,0 +1,94 @@
+"""One exported program of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from nearside_export.manifest.files import FileRef
+from nearside_export.manifest.quality import Quality
+
+Quantisation = Literal[
+    "none",
+    "pt2e-static-int8",
+    "pt2e-dynamic-int8",
+    "int8-weight-only",
+    "int8-dynamic",
+    "8da4w",
+]
+Rounding = Literal["nearest", "hqq", "gptq", "source"]
+EmbeddingBits = Literal[4, 8, 16, 32]
+Attention = Literal["plain", "fused"]
+
+
+@dataclass(frozen=True)
+class MethodFacts:
+    """What one method of several needs; the fields mean what they mean in :class:`Variant`."""
+
+    name: str
+    delegates: list[str]
+    operators: list[str]
+    coverage: float
+    planned_bytes: int
+
+    def __post_init__(self) -> None:
+        _check_share(self.coverage)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One exported program of the model, with what it needs and how good it is.
+
+    ``method`` is the one to begin with: ``forward``, or ``text_decoder``. ``operators`` are those
+    left on portable kernels, as ``namespace::name.overload``, sorted. ``coverage`` is the share of
+    operator calls inside delegates (see :mod:`nearside_export.lower.coverage`). ``planned_bytes``
+    is the sum of the memory-planned arenas. Where there are several methods these are over all of
+    them, and ``methods`` has them one by one.
+
+    ``group_size`` weights share a scale, where the scheme has groups; ``rounding`` says how int4
+    values were chosen (``source``: kept as the source had them); ``embedding_bits`` are those of
+    the embedding table; ``attention`` says which operators the decoder's attention is made of.
+    """
+
+    name: str
+    program: FileRef
+    method: str
+    executorch: str
+    torch: str
+    torchao: str
+    quantisation: Quantisation
+    delegates: list[str]
+    operators: list[str]
+    coverage: float
+    planned_bytes: int
+    quality: Quality
+    export_command: str
+    external_data: list[FileRef] = field(default_factory=list)
+    methods: list[MethodFacts] | None = None
+    group_size: int | None = None
+    rounding: Rounding | None = None
+    embedding_bits: EmbeddingBits | None = None
+    attention: Attention | None = None
+
+    def __post_init__(self) -> None:
+        _check_share(self.coverage)
+        if self.group_size is not None and self.group_size < 1:
+            raise ValueError(f"group_size {self.group_size} must be at least 1")
+        if self.methods is None:
+            return
+        names = [m.name for m in self.methods]
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise ValueError(f"methods are {names}; give two or more, each once, or leave them out")
+        if self.method not in names:
+            raise ValueError(f"method {self.method!r} is not among the methods {names}")
+
+    def files(self) -> Iterator[FileRef]:
+        """Give the program and its data files."""
+        yield self.program
+        yield from self.external_data
+
+
+def _check_share(coverage: float) -> None:
+    if not 0.0 <= coverage <= 1.0:
+        raise ValueError(f"coverage {coverage} must be 0 to 1")
