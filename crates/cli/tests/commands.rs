@@ -273,6 +273,21 @@ fn inspect_shows_packages_and_programs() {
 }
 
 #[test]
+fn inspect_shows_which_kernels_are_ours() {
+    let program = models().join("fixtures/attention.pte").display().to_string();
+    let document = json(&["inspect", &program, "--json"]);
+    let operators = document["methods"][0]["portable"].as_array().unwrap();
+    let own = operators.iter().filter(|operator| operator["own"] == true).collect::<Vec<_>>();
+    assert_eq!(
+        own,
+        [&serde_json::json!({"name": "nearside::attention.out", "calls": 1, "available": true, "own": true})]
+    );
+    let text = String::from_utf8(nearside(&["inspect", &program]).stdout).unwrap();
+    let line = text.lines().find(|line| line.contains("nearside::attention.out")).unwrap();
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["nearside", "nearside::attention.out", "1"]);
+}
+
+#[test]
 fn a_model_is_held_to_demands() {
     let folder = Folder::new();
     let image = folder.png("red.png", [220, 20, 20]);

@@ -14,7 +14,7 @@ const LIBRARIES: [&str; 5] = [
     "executorch_backend_xnnpack",
 ];
 
-const SOURCES: [&str; 21] = [
+const SOURCES: [&str; 23] = [
     "data_map.cc",
     "delegate_options.cc",
     "guards/convolution.cc",
@@ -29,6 +29,8 @@ const SOURCES: [&str; 21] = [
     "guards/selection.cc",
     "guards/shapes.cc",
     "keep.cc",
+    "kernels/attention.cc",
+    "kernels/kernels.cc",
     "loader.cc",
     "log.cc",
     "method.cc",

@@ -2,6 +2,7 @@
 
 #include "guards/call.h"
 #include "guards/guards.h"
+#include "kernels/kernels.h"
 
 #include "guard.h"
 
@@ -46,10 +47,26 @@ rust::Vec<rust::String> registered_operators() {
   for (const auto& kernel : executorch::runtime::get_registered_kernels()) {
     operators.push_back(rust::String::lossy(kernel.name_));
   }
+  for (const auto& kernel : own_kernels()) {
+    operators.push_back(rust::String::lossy(kernel.name_));
+  }
+  return operators;
+}
+
+rust::Vec<rust::String> own_operators() {
+  rust::Vec<rust::String> operators;
+  for (const auto& kernel : own_kernels()) {
+    operators.push_back(rust::String::lossy(kernel.name_));
+  }
   return operators;
 }
 
 bool has_operator(const std::string& name) {
+  for (const auto& kernel : own_kernels()) {
+    if (name == kernel.name_) {
+      return true;
+    }
+  }
   return kept_libraries(0) != nullptr && executorch::runtime::registry_has_op_function(name.c_str());
 }
 

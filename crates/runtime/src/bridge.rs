@@ -2,6 +2,8 @@
 
 #![allow(missing_docs, unreachable_pub)]
 
+use crate::kernels::run_attention;
+
 #[cxx::bridge(namespace = "nearside")]
 pub(crate) mod ffi {
     /// One planned arena, owned by the Rust side.
@@ -75,6 +77,42 @@ pub(crate) mod ffi {
         end_ns: u64,
         name_at: usize,
         name_bytes: usize,
+    }
+
+    /// A tensor of a call of one of our kernels.
+    #[derive(Debug)]
+    struct KernelTensor {
+        dtype: i8,
+        /// Whether its elements are in row-major order.
+        row_major: bool,
+        sizes: *const i32,
+        dims: usize,
+        data: *mut u8,
+        bytes: usize,
+    }
+
+    /// The arguments of `nearside::attention.out`.
+    #[derive(Debug)]
+    struct AttentionCall {
+        query: KernelTensor,
+        key: KernelTensor,
+        value: KernelTensor,
+        key_cache: KernelTensor,
+        value_cache: KernelTensor,
+        cache_position: KernelTensor,
+        has_visible_until: bool,
+        visible_until: KernelTensor,
+        scale: f64,
+        window: i64,
+        out: KernelTensor,
+    }
+
+    extern "Rust" {
+        /// What is wrong with the call, or nothing.
+        ///
+        /// # Safety
+        /// The sizes and data of the tensors must be there and stay untouched until this returns.
+        unsafe fn run_attention(call: &AttentionCall) -> String;
     }
 
     struct GuardFacts {
@@ -159,6 +197,7 @@ pub(crate) mod ffi {
         fn registered_delegates() -> Vec<String>;
         fn delegate_says_available(id: &CxxString) -> bool;
         fn registered_operators() -> Vec<String>;
+        fn own_operators() -> Vec<String>;
         fn has_operator(name: &CxxString) -> bool;
         /// The operators whose calls are checked when they are made, with the number of values that they pass. For the
         /// test that compares them with the signatures.

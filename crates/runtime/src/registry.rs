@@ -25,6 +25,11 @@ pub fn registered_operators() -> Vec<String> {
     names
 }
 
+/// The names of those that are ours: every method is loaded with them, but no other runtime has them.
+pub fn own_operators() -> Vec<String> {
+    ffi::own_operators()
+}
+
 /// Whether the operator has a kernel.
 pub fn has_operator(name: &str) -> bool {
     ffi::start_log();

@@ -17,11 +17,12 @@ use std::time::{Duration, Instant};
 const WORK: &str = "NEARSIDE_MUTATIONS";
 
 /// Programs of every kind, with the number of changes tried on each.
-const PROGRAMS: [(&str, u64); 13] = [
+const PROGRAMS: [(&str, u64); 14] = [
     ("add.pte", 500),
     ("multi.pte", 500),
     ("found.pte", 500),
     ("counter-in-place.pte", 1000),
+    ("attention.pte", 2000),
     ("static-int8.pte", 2000),
     ("eight-da-four-w.pte", 2000),
     ("tiny-classifier.nearside/xnnpack-fp32.pte", 2000),

@@ -1,4 +1,4 @@
-"""The signatures of the operators that ExecuTorch's kernel libraries register.
+"""The signatures of the operators that ExecuTorch's kernel libraries register, and of ours.
 
 The runtime checks the kernel calls of a program against this table before ExecuTorch, which trusts
 them, sees the file.
@@ -16,6 +16,7 @@ import executorch.kernels.quantized  # registers quantized_decomposed's out vari
 import torch
 from executorch.exir import dim_order_utils  # noqa: F401
 
+from nearside_export import ops
 from nearside_export.errors import ExportError
 
 TABLE = Path("crates/runtime/src/operators/signatures.txt")
@@ -58,11 +59,11 @@ class _Kernels(ctypes.Structure):
 def table() -> str:
     """Return the table's text: a header, then one schema a line, sorted by name."""
     header = (
-        "# Operators that ExecuTorch's kernel libraries register, as they are declared.\n"
+        "# Operators that ExecuTorch's kernel libraries register, and ours, as they are declared.\n"
         "# Made by `nearside-export operators` from the schemas of "
         f"torch {version('torch')} and executorch {version('executorch')}.\n"
     )
-    return header + "".join(f"{_signature(name)}\n" for name in _names())
+    return header + "".join(f"{_signature(name)}\n" for name in sorted([*_names(), *ops.KERNELS]))
 
 
 def write(out: Path) -> None:

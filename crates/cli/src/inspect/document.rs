@@ -5,7 +5,7 @@ use nearside_pipeline::package::manifest::Manifest;
 use nearside_pipeline::runtime::delegate::{Availability, availability};
 use nearside_pipeline::runtime::memory::MemoryNeed;
 use nearside_pipeline::runtime::preflight::{Coverage, DelegatedPart, MethodReport, StateBuffer};
-use nearside_pipeline::runtime::{self, Program, ValueMeta, has_operator};
+use nearside_pipeline::runtime::{self, Program, ValueMeta, has_operator, own_operators};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -79,6 +79,8 @@ pub(super) struct OperatorDocument {
     pub(super) calls: usize,
     /// Has a kernel in this build.
     pub(super) available: bool,
+    /// The kernel is ours: no other runtime has it.
+    pub(super) own: bool,
 }
 
 /// What loading takes, bytes.
@@ -211,7 +213,8 @@ fn added(mut sum: BTreeMap<String, usize>, more: BTreeMap<String, usize>) -> BTr
 }
 
 fn operator((name, calls): (&String, &usize)) -> OperatorDocument {
-    OperatorDocument { name: name.clone(), calls: *calls, available: has_operator(name) }
+    let own = own_operators().contains(name);
+    OperatorDocument { name: name.clone(), calls: *calls, available: has_operator(name), own }
 }
 
 fn memory(need: &MemoryNeed) -> MemoryDocument {

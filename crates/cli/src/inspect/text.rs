@@ -1,6 +1,8 @@
 //! What `inspect` found, for people.
 
-use super::document::{DelegateDocument, MethodDocument, PackageDocument, ProgramDocument, ValueDocument};
+use super::document::{
+    DelegateDocument, MethodDocument, OperatorDocument, PackageDocument, ProgramDocument, ValueDocument,
+};
 use crate::table;
 use nearside_pipeline::Package;
 use std::fmt::Write;
@@ -129,7 +131,12 @@ fn calls(method: &MethodDocument) -> String {
         }
     }
     for operator in &method.portable {
-        row(if operator.available { "portable" } else { "no kernel" }, &operator.name, operator.calls);
+        let place = match operator {
+            OperatorDocument { available: false, .. } => "no kernel",
+            OperatorDocument { own: true, .. } => "nearside",
+            _ => "portable",
+        };
+        row(place, &operator.name, operator.calls);
     }
     if rows == 0 { String::new() } else { table.render() }
 }

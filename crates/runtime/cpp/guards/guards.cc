@@ -2,6 +2,8 @@
 
 #include "call.h"
 
+#include "kernels/kernels.h"
+
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <executorch/runtime/platform/log.h>
 
@@ -53,7 +55,9 @@ constexpr std::array<OpFunction, kSlots> functions(std::index_sequence<kSlot...>
 std::vector<Kernel> guard_all() {
   static constexpr auto run_slot = functions(std::make_index_sequence<kSlots>());
   const std::vector<Guard> all = guards::all();
-  std::vector<Kernel> kernels;
+  // First: they hold even if an app has registered one of that name.
+  const Span<const Kernel> own = own_kernels();
+  std::vector<Kernel> kernels(own.begin(), own.end());
   size_t used = 0;
   for (Kernel kernel : executorch::runtime::get_registered_kernels()) {
     for (const Guard& guard : all) {

@@ -6,7 +6,8 @@
 
 namespace nearside {
 
-/// Every kernel of the process, for a method to be loaded with: those that trust their arguments check them first.
+/// Our kernels and every one of the process, for a method to be loaded with: those that trust their arguments check them
+/// first.
 ///
 /// What a call passes is known only when it is made: sizes are dynamic, numbers computed, indices read from tensors.
 executorch::runtime::Span<const executorch::runtime::Kernel> guarded_kernels();

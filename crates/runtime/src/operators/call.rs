@@ -106,6 +106,12 @@ impl<'a> Call<'a> {
         self.flow
     }
 
+    /// The argument of that name, if it is a tensor.
+    pub(super) fn tensor(&self, name: &str) -> Option<&'a FileTensor> {
+        let at = self.signature.args.iter().position(|arg| arg.name == name)?;
+        self.values[self.args[at]].as_tensor()
+    }
+
     pub(super) fn value(&self, value: usize) -> &'a FileValue {
         &self.values[value]
     }

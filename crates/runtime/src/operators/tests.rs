@@ -183,6 +183,48 @@ fn indices_are_not_overwritten_while_they_are_used() {
 }
 
 #[test]
+fn an_attention_whose_heads_or_caches_never_fit_is_refused() {
+    let sized = |dtype: DType, sizes: &[i32], at: u64| {
+        let bytes = sizes.iter().product::<i32>() as u64 * dtype.element_bytes().unwrap() as u64;
+        with(planned(4096 * at), |tensor| {
+            (tensor.dtype, tensor.sizes, tensor.bytes) = (dtype, sizes.to_vec(), bytes);
+            tensor.dim_order = (0..sizes.len() as u8).collect();
+        })
+    };
+    let values = || {
+        let (query, key, cache) = ([1, 2, 4, 8], [1, 2, 2, 8], [2, 16, 8]);
+        let shapes = [&query[..], &key, &key, &cache, &cache];
+        let tensors = shapes.iter().zip(0..).map(|(sizes, at)| sized(DType::F32, sizes, at));
+        let mut values: Vec<_> = tensors.collect();
+        values.push(sized(DType::I64, &[2], 5));
+        values.extend([FileValue::None, FileValue::Double(0.5), FileValue::Int(0)]);
+        values.push(sized(DType::F32, &query, 6));
+        values
+    };
+    let steps: [(&str, &[usize]); 1] = [("nearside::attention.out", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9])];
+    assert_eq!(check_method(&method(values(), &steps), &[]), Ok(()));
+    let changed = |at: usize, value: FileValue| {
+        let mut values = values();
+        values[at] = value;
+        method(values, &steps)
+    };
+    let f32s = |at: usize, sizes: &[i32]| changed(at, sized(DType::F32, sizes, at as u64));
+    refused(&changed(0, sized(DType::F16, &[1, 2, 4, 8], 0)), "`query` is of f16 with 4 dimensions");
+    refused(&f32s(1, &[2, 2, 8]), "`key` is of f32 with 3 dimensions, not of f32 with 4");
+    refused(&changed(5, sized(DType::I32, &[2], 5)), "`cache_position` is of i32");
+    refused(&changed(6, sized(DType::I64, &[2, 1], 7)), "`visible_until` is of i64 with 2 dimensions");
+    refused(&f32s(0, &[2, 1, 4, 8]), "its batch is 2");
+    refused(&f32s(0, &[1, 2, 3, 8]), "3 query heads can't share 2 key heads");
+    refused(&f32s(3, &[0, 16, 8]), "4 query heads can't share 0 key heads");
+    refused(&f32s(2, &[1, 2, 2, 4]), "`value` has rows of [2, 4], not of [2, 8]");
+    refused(&f32s(3, &[2, 16, 16]), "`key_cache` has shape [2, 16, 16], not [2, 16, 8]");
+    refused(&f32s(4, &[2, 8, 8]), "`value_cache` has shape [2, 8, 8], not [2, 16, 8]");
+    refused(&changed(9, sized(DType::F32, &[1, 2, 4, 8], 0)), "overlaps");
+    let no_scale = changed(7, FileValue::String("much".into()));
+    refused(&no_scale, "`scale` is a String");
+}
+
+#[test]
 fn a_loop_counts_to_a_size() {
     let values = || {
         vec![

@@ -1,5 +1,6 @@
-//! What kernels don't check themselves, by family.
+//! What kernels don't check themselves, or only when they are called, by family.
 
+mod attention;
 mod overlap;
 
 use super::call::Call;
@@ -7,7 +8,7 @@ use super::call::Call;
 /// A family's check: every rule that it has for the operator.
 type Family = fn(&str, &Call<'_>) -> Result<(), String>;
 
-const FAMILIES: [Family; 1] = [overlap::check];
+const FAMILIES: [Family; 2] = [attention::check, overlap::check];
 
 pub(super) fn check(operator: &str, call: &Call<'_>) -> Result<(), String> {
     FAMILIES.iter().try_for_each(|check| check(operator, call))

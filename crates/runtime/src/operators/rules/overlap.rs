@@ -6,7 +6,7 @@ use crate::operators::call::Call;
 use std::ops::Range;
 
 /// They check or count indices, or elements of a mask, before they write.
-const OPERATORS: [&str; 20] = [
+const OPERATORS: [&str; 21] = [
     "aten::gather.out",
     "aten::index.Tensor_out",
     "aten::index_put.out",
@@ -21,6 +21,7 @@ const OPERATORS: [&str; 20] = [
     "aten::scatter.src_out",
     "aten::scatter.value_out",
     "aten::scatter_add.out",
+    "nearside::attention.out",
     "quantized_decomposed::embedding_2bit.dtype_out",
     "quantized_decomposed::embedding_2bit.out",
     "quantized_decomposed::embedding_4bit.dtype_out",

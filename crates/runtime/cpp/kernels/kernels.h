@@ -1,0 +1,17 @@
+#pragma once
+
+#include <executorch/runtime/kernel/operator_registry.h>
+
+namespace nearside {
+
+/// The kernels of ours, whose work is done in Rust (`src/kernels`). Methods are given them when they are loaded; they are
+/// not in ExecuTorch's registry.
+executorch::runtime::Span<const executorch::runtime::Kernel> own_kernels();
+
+namespace kernels {
+using Function = void(executorch::runtime::KernelRuntimeContext&, executorch::runtime::Span<executorch::runtime::EValue*>);
+
+Function attention;
+} // namespace kernels
+
+} // namespace nearside

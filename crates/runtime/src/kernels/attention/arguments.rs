@@ -1,0 +1,136 @@
+//! A call's tensors and numbers, checked.
+
+use super::Shape;
+use crate::bridge::ffi;
+use crate::kernels::tensor::Tensor;
+use std::ops::Range;
+
+/// A call whose shapes fit together and whose written tensors share no memory with any other.
+pub(super) struct Arguments<'a> {
+    pub(super) shape: Shape,
+    pub(super) query: &'a [f32],
+    pub(super) key: &'a [f32],
+    pub(super) value: &'a [f32],
+    pub(super) key_cache: &'a mut [f32],
+    pub(super) value_cache: &'a mut [f32],
+    pub(super) positions: &'a [i64],
+    visible_until: Option<&'a [i64]>,
+    pub(super) scale: f32,
+    window: i64,
+    pub(super) out: &'a mut [f32],
+}
+
+impl<'a> Arguments<'a> {
+    /// # Errors
+    /// What is wrong with the call, in words.
+    ///
+    /// # Safety
+    /// Every tensor's data must hold its bytes, and nothing else may use them for `'a`.
+    pub(super) unsafe fn of(call: &ffi::AttentionCall) -> Result<Self, String> {
+        let mut sizes = [[0; 4]; 8];
+        let [query, key, value, key_cache, value_cache, positions, until, out] = &mut sizes;
+        // SAFETY (all eight): C++ gives as many sizes as there are dimensions.
+        let query = unsafe { Tensor::new::<f32>("query", &call.query, query) }?;
+        // SAFETY: as above.
+        let key = unsafe { Tensor::new::<f32>("key", &call.key, key) }?;
+        // SAFETY: as above.
+        let value = unsafe { Tensor::new::<f32>("value", &call.value, value) }?;
+        // SAFETY: as above.
+        let key_cache = unsafe { Tensor::new::<f32>("key_cache", &call.key_cache, &mut key_cache[..3]) }?;
+        // SAFETY: as above.
+        let value_cache =
+            unsafe { Tensor::new::<f32>("value_cache", &call.value_cache, &mut value_cache[..3]) }?;
+        // SAFETY: as above.
+        let positions =
+            unsafe { Tensor::new::<i64>("cache_position", &call.cache_position, &mut positions[..1]) }?;
+        let until = match call.has_visible_until {
+            false => None,
+            // SAFETY: as above.
+            true => {
+                Some(unsafe { Tensor::new::<i64>("visible_until", &call.visible_until, &mut until[..1]) }?)
+            }
+        };
+        // SAFETY: as above.
+        let out = unsafe { Tensor::new::<f32>("out", &call.out, out) }?;
+
+        let shape = shape(&query, &key_cache)?;
+        let Shape { rows, key_heads, dim, .. } = shape;
+        key.must_be(&[1, rows, key_heads, dim])?;
+        value.must_be(&[1, rows, key_heads, dim])?;
+        value_cache.must_be(key_cache.sizes())?;
+        positions.must_be(&[rows])?;
+        until.map_or(Ok(()), |until| until.must_be(&[rows]))?;
+        out.must_be(query.sizes())?;
+        if call.window < 0 {
+            return Err(format!("window is {}; 0 is none", call.window));
+        }
+        let written = [&key_cache, &value_cache, &out];
+        for (at, tensor) in written.iter().enumerate() {
+            let read = [&query, &key, &value, &positions].into_iter().chain(&until);
+            read.chain(written[at + 1..].iter().copied())
+                .try_for_each(|other| tensor.must_be_apart_from(other))?;
+        }
+        // SAFETY (all eight): the caller's promise; what is written shares memory with nothing else.
+        Ok(unsafe {
+            Self {
+                shape,
+                query: query.elements(),
+                key: key.elements(),
+                value: value.elements(),
+                key_cache: key_cache.elements_mut(),
+                value_cache: value_cache.elements_mut(),
+                positions: positions.elements(),
+                visible_until: until.map(|until| until.elements()),
+                scale: call.scale as f32,
+                window: call.window,
+                out: out.elements_mut(),
+            }
+        })
+    }
+
+    /// Checks that every row has a slot, sees itself, and sees nothing that is past the cache.
+    ///
+    /// # Errors
+    /// The first row for which that does not hold.
+    pub(super) fn check_positions(&self) -> Result<(), String> {
+        let slots = self.shape.slots as i64;
+        for (row, &position) in self.positions.iter().enumerate() {
+            if !(0..slots).contains(&position) {
+                return Err(format!("cache_position[{row}] is {position}, the cache has {slots} slots"));
+            }
+            let Some(&until) = self.visible_until.map(|until| &until[row]) else { continue };
+            if !(position..slots).contains(&until) {
+                return Err(format!(
+                    "visible_until[{row}] is {until}, must be from {position}, its row's position, to {}",
+                    slots - 1
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The slots that a row sees, once [`Arguments::check_positions`] found nothing.
+    pub(super) fn visible(&self, row: usize) -> Range<usize> {
+        let position = self.positions[row];
+        let first = if self.window == 0 { 0 } else { (position - self.window + 1).max(0) };
+        let last = self.visible_until.map_or(position, |until| until[row]);
+        first as usize..last as usize + 1
+    }
+}
+
+fn shape(query: &Tensor<'_>, key_cache: &Tensor<'_>) -> Result<Shape, String> {
+    let &[batch, rows, heads, dim] = query.sizes() else { return Err("query has no rows".into()) };
+    let &[key_heads, slots, cached] = key_cache.sizes() else {
+        return Err("the caches have no slots".into());
+    };
+    if batch != 1 {
+        return Err(format!("the batch is {batch}, not 1"));
+    }
+    if key_heads == 0 || !heads.is_multiple_of(key_heads) {
+        return Err(format!("{heads} query heads can't share {key_heads} key heads"));
+    }
+    if cached != dim {
+        return Err(format!("{} is for heads of {cached}, query has heads of {dim}", key_cache.name()));
+    }
+    Ok(Shape { rows, heads, key_heads, dim, slots })
+}

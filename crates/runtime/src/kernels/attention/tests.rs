@@ -1,0 +1,325 @@
+//! Calls as C++ hands them over, compared with attention written down as it is defined.
+
+use super::run;
+use crate::bridge::ffi;
+use crate::tensor::{DType, Element};
+
+/// A tensor with memory of its own.
+#[derive(Clone)]
+struct Owned<T> {
+    sizes: Vec<i32>,
+    data: Vec<T>,
+}
+
+impl<T: Element> Owned<T> {
+    fn raw(&mut self) -> ffi::KernelTensor {
+        ffi::KernelTensor {
+            dtype: T::DTYPE.to_raw(),
+            row_major: true,
+            sizes: self.sizes.as_ptr(),
+            dims: self.sizes.len(),
+            data: self.data.as_mut_ptr().cast(),
+            bytes: size_of_val(self.data.as_slice()),
+        }
+    }
+}
+
+/// The arguments of a call.
+#[derive(Clone)]
+struct Call {
+    query: Owned<f32>,
+    key: Owned<f32>,
+    value: Owned<f32>,
+    key_cache: Owned<f32>,
+    value_cache: Owned<f32>,
+    positions: Owned<i64>,
+    until: Option<Owned<i64>>,
+    scale: f64,
+    window: i64,
+    out: Owned<f32>,
+}
+
+impl Call {
+    /// `rows` from `position` on, over caches that hold something everywhere.
+    fn new([rows, heads, key_heads, dim, slots]: [usize; 5], position: i64) -> Self {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut floats = |sizes: &[usize]| {
+            let mut next = || {
+                state ^= state >> 12;
+                state ^= state << 25;
+                state ^= state >> 27;
+                (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 40) as f32 / (1 << 23) as f32 - 1.0
+            };
+            let data = (0..sizes.iter().product()).map(|_| next()).collect();
+            Owned { sizes: sizes.iter().map(|&size| size as i32).collect(), data }
+        };
+        Self {
+            query: floats(&[1, rows, heads, dim]),
+            key: floats(&[1, rows, key_heads, dim]),
+            value: floats(&[1, rows, key_heads, dim]),
+            key_cache: floats(&[key_heads, slots, dim]),
+            value_cache: floats(&[key_heads, slots, dim]),
+            positions: Owned { sizes: vec![rows as i32], data: (position..position + rows as i64).collect() },
+            until: None,
+            scale: 1.7,
+            window: 0,
+            out: floats(&[1, rows, heads, dim]),
+        }
+    }
+
+    fn raw(&mut self) -> ffi::AttentionCall {
+        let mut none = Owned::<i64> { sizes: vec![], data: vec![] };
+        ffi::AttentionCall {
+            query: self.query.raw(),
+            key: self.key.raw(),
+            value: self.value.raw(),
+            key_cache: self.key_cache.raw(),
+            value_cache: self.value_cache.raw(),
+            cache_position: self.positions.raw(),
+            has_visible_until: self.until.is_some(),
+            visible_until: self.until.as_mut().unwrap_or(&mut none).raw(),
+            scale: self.scale,
+            window: self.window,
+            out: self.out.raw(),
+        }
+    }
+
+    fn run(&mut self) -> Result<(), String> {
+        // SAFETY: all tensors are owned and none is used meanwhile.
+        unsafe { run(&self.raw()) }
+    }
+
+    /// What the call must give, in f64 and one score at a time.
+    fn expected(&self) -> (Vec<f32>, Vec<f32>, Vec<f64>) {
+        let [_, rows, heads, dim] = self.query.sizes[..] else { panic!() };
+        let [key_heads, slots, _] = self.key_cache.sizes[..] else { panic!() };
+        let (rows, heads, dim) = (rows as usize, heads as usize, dim as usize);
+        let (key_heads, slots) = (key_heads as usize, slots as usize);
+        let written = |cache: &Owned<f32>, new: &Owned<f32>| {
+            let mut cache = cache.data.clone();
+            for row in 0..rows {
+                for head in 0..key_heads {
+                    let (to, from) = (
+                        (head * slots + self.positions.data[row] as usize) * dim,
+                        (row * key_heads + head) * dim,
+                    );
+                    cache[to..to + dim].copy_from_slice(&new.data[from..from + dim]);
+                }
+            }
+            cache
+        };
+        let (keys, values) = (written(&self.key_cache, &self.key), written(&self.value_cache, &self.value));
+        let mut out = vec![0.0; self.out.data.len()];
+        for row in 0..rows {
+            let position = self.positions.data[row];
+            let last = self.until.as_ref().map_or(position, |until| until.data[row]);
+            let first = if self.window > 0 { (position - self.window + 1).max(0) } else { 0 };
+            for head in 0..heads {
+                let key_head = head / (heads / key_heads);
+                let at = (row * heads + head) * dim;
+                let line = |slot: i64| (key_head * slots + slot as usize) * dim;
+                let score = |slot: i64| -> f64 {
+                    let products = (0..dim)
+                        .map(|i| f64::from(self.query.data[at + i]) * f64::from(keys[line(slot) + i]));
+                    products.sum::<f64>() * self.scale
+                };
+                let scores: Vec<f64> = (first..=last).map(score).collect();
+                let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let weights: Vec<f64> = scores.iter().map(|score| (score - largest).exp()).collect();
+                let sum: f64 = weights.iter().sum();
+                for i in 0..dim {
+                    let mixed = (first..=last)
+                        .zip(&weights)
+                        .map(|(slot, weight)| weight / sum * f64::from(values[line(slot) + i]));
+                    out[at + i] = mixed.sum();
+                }
+            }
+        }
+        (keys, values, out)
+    }
+
+    #[track_caller]
+    fn check(mut self) {
+        let (keys, values, out) = self.expected();
+        self.run().unwrap();
+        assert_eq!((&self.key_cache.data, &self.value_cache.data), (&keys, &values));
+        for (found, expected) in self.out.data.iter().zip(&out) {
+            assert!((f64::from(*found) - expected).abs() < 2e-6, "{found} is not {expected}");
+        }
+    }
+
+    #[track_caller]
+    fn refused(mut self, why: &str) {
+        let before = (self.key_cache.data.clone(), self.value_cache.data.clone());
+        let problem = self.run().unwrap_err();
+        assert!(problem.contains(why), "{problem}");
+        assert_eq!((self.key_cache.data, self.value_cache.data), before, "{why}: it wrote all the same");
+    }
+}
+
+#[test]
+fn it_gives_what_attention_is_defined_as() {
+    for (sizes, position) in [
+        ([1, 1, 1, 1, 1], 0),
+        ([1, 9, 3, 64, 200], 150),
+        ([5, 4, 2, 8, 16], 3),
+        // More rows than a block, more slots than a tile, a head that is no whole number of lanes.
+        ([70, 6, 2, 20, 300], 200),
+        ([33, 2, 1, 16, 64], 31),
+        ([3, 3, 3, 7, 130], 127),
+    ] {
+        let call = Call::new(sizes, position);
+        call.clone().check();
+        for window in [1, 2, 63, 64, 65, i64::MAX] {
+            Call { window, ..call.clone() }.check();
+        }
+        let slots = sizes[4] as i64;
+        let seen = |ahead: i64| -> Vec<i64> {
+            call.positions.data.iter().map(|&position| (position + ahead).min(slots - 1)).collect()
+        };
+        for ahead in [0, 1, 70] {
+            let until = Some(Owned { sizes: call.positions.sizes.clone(), data: seen(ahead) });
+            Call { until: until.clone(), ..call.clone() }.check();
+            Call { until, window: 3, ..call.clone() }.check();
+        }
+    }
+}
+
+#[test]
+fn positions_may_come_in_any_order() {
+    let mut call = Call::new([4, 2, 1, 8, 32], 0);
+    call.positions.data = vec![9, 30, 2, 17];
+    call.clone().check();
+    // Of rows for the same slot the last one stays.
+    call.positions.data = vec![9, 9, 2, 9];
+    call.check();
+}
+
+#[test]
+fn chunks_give_what_one_call_gives() {
+    let whole = Call::new([40, 4, 2, 24, 64], 0);
+    let mut at_once = whole.clone();
+    at_once.run().unwrap();
+    let mut in_chunks = whole.clone();
+    for (from, to) in [(0, 1), (1, 18), (18, 40)] {
+        let rows = |tensor: &Owned<f32>| {
+            let [_, _, heads, dim] = tensor.sizes[..] else { panic!() };
+            let row = (heads * dim) as usize;
+            let data = tensor.data[from * row..to * row].to_vec();
+            Owned { sizes: vec![1, (to - from) as i32, heads, dim], data }
+        };
+        let mut chunk = Call {
+            query: rows(&whole.query),
+            key: rows(&whole.key),
+            value: rows(&whole.value),
+            positions: Owned { sizes: vec![(to - from) as i32], data: (from as i64..to as i64).collect() },
+            out: rows(&whole.out),
+            ..in_chunks.clone()
+        };
+        chunk.run().unwrap();
+        (in_chunks.key_cache, in_chunks.value_cache) = (chunk.key_cache, chunk.value_cache);
+        let row = 4 * 24;
+        let expected = &at_once.out.data[from * row..to * row];
+        let close = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-6;
+        assert!(chunk.out.data.iter().zip(expected).all(close), "rows {from} to {to}");
+    }
+    assert_eq!(in_chunks.key_cache.data, at_once.key_cache.data);
+}
+
+#[test]
+fn scores_that_no_f32_can_exponentiate_are_no_trouble() {
+    let mut call = Call::new([2, 2, 1, 8, 100], 90);
+    call.scale = 1e6;
+    call.clone().check();
+    call.scale = -1e6;
+    call.clone().check();
+    call.scale = 1.0;
+    call.query.data[0] = f32::NAN;
+    call.run().unwrap();
+    assert!(call.out.data[..8].iter().all(|element| element.is_nan()));
+    assert!(call.out.data[8..].iter().all(|element| element.is_finite()), "it is of another head");
+}
+
+#[test]
+fn no_rows_and_heads_without_elements_are_nothing_to_do() {
+    Call::new([0, 4, 2, 8, 16], 0).check();
+    Call::new([3, 4, 2, 0, 16], 0).check();
+}
+
+#[test]
+fn positions_outside_of_the_cache_are_refused() {
+    let call = || Call::new([3, 4, 2, 8, 16], 5);
+    for wrong in [-1, 16, i64::MIN, i64::MAX] {
+        let mut given = call();
+        given.positions.data[1] = wrong;
+        given.refused(&format!("cache_position[1] is {wrong}, the cache has 16 slots"));
+    }
+    for wrong in [5, -1, 16, i64::MAX] {
+        let mut given = call();
+        let data = vec![7, wrong, 7];
+        given.until = Some(Owned { sizes: vec![3], data });
+        given.refused(&format!("visible_until[1] is {wrong}, must be from 6"));
+    }
+    Call { window: -1, ..call() }.refused("window is -1");
+    Call::new([1, 4, 2, 8, 0], 0).refused("the cache has 0 slots");
+}
+
+#[test]
+fn shapes_and_types_that_do_not_fit_are_refused() {
+    type Change = fn(&mut Call);
+    let changes: [(Change, &str); 13] = [
+        (|call| call.query.sizes = vec![3, 4, 8], "query has 3 dimensions, not 4"),
+        (|call| call.query.sizes = vec![3, 1, 4, 8], "the batch is 3"),
+        (|call| call.query.sizes = vec![1, 3, 8, 4], "is for heads of 8, query has heads of 4"),
+        (|call| call.query.sizes = vec![1, -3, 4, -8], "query has a size of -3"),
+        (|call| call.query.sizes = vec![1, 4, 4, 8], "query has no memory that fits its shape"),
+        (|call| call.key_cache.sizes = vec![3, 16, 8], "no memory that fits"),
+        (|call| call.key_cache.sizes = vec![1, 32, 8], "key has shape [1, 3, 2, 8], not [1, 3, 1, 8]"),
+        (|call| call.key_cache = Call::new([1, 1, 3, 8, 16], 0).key_cache, "4 query heads can't share 3"),
+        (|call| call.key_cache.sizes = vec![0, 16, 8], "no memory that fits"),
+        (|call| call.value_cache.sizes = vec![1, 32, 8], "value_cache has shape [1, 32, 8], not [2, 16, 8]"),
+        (|call| call.key.sizes = vec![1, 2, 3, 8], "key has shape"),
+        (|call| call.positions = Owned { sizes: vec![2], data: vec![0, 1] }, "cache_position has shape [2]"),
+        (|call| call.out.sizes = vec![1, 4, 3, 8], "out has shape"),
+    ];
+    for (change, why) in changes {
+        let mut call = Call::new([3, 4, 2, 8, 16], 0);
+        change(&mut call);
+        call.refused(why);
+    }
+    let mut call = Call::new([3, 4, 2, 8, 16], 0);
+    let problem = |raw: &ffi::AttentionCall| {
+        // SAFETY: all tensors are owned and none is used meanwhile.
+        unsafe { run(raw) }.unwrap_err()
+    };
+    let mut raw = call.raw();
+    raw.key.dtype = DType::F16.to_raw();
+    assert_eq!(problem(&raw), "key is of f16, not of f32");
+    let mut raw = call.raw();
+    raw.value_cache.row_major = false;
+    assert_eq!(problem(&raw), "value_cache is not in row-major order");
+    let mut raw = call.raw();
+    raw.value.data = std::ptr::null_mut();
+    assert_eq!(problem(&raw), "value has no memory that fits its shape");
+    let mut raw = call.raw();
+    raw.key.data = raw.key.data.wrapping_add(1);
+    assert_eq!(problem(&raw), "key has no memory that fits its shape");
+    let mut raw = call.raw();
+    raw.out.dims = 0;
+    assert_eq!(problem(&raw), "out has 0 dimensions, not 4");
+}
+
+#[test]
+fn memory_that_is_written_is_shared_with_nothing() {
+    let mut call = Call::new([2, 4, 2, 8, 4], 0);
+    let mut raw = call.raw();
+    raw.out.data = raw.query.data;
+    // SAFETY: all tensors are owned and none is used meanwhile.
+    let problem = unsafe { run(&raw) }.unwrap_err();
+    assert_eq!(problem, "out is written, and shares memory with query");
+    let mut raw = call.raw();
+    raw.value_cache.data = raw.key_cache.data;
+    // SAFETY: as above.
+    let problem = unsafe { run(&raw) }.unwrap_err();
+    assert_eq!(problem, "key_cache is written, and shares memory with value_cache");
+}

@@ -1,0 +1,29 @@
+//! Kernels of ours, one file or folder an operator. `cpp/kernels` hands their calls over from ExecuTorch.
+//!
+//! The operators are defined in `export/src/nearside_export/ops`. Every method is loaded with these kernels beside
+//! ExecuTorch's own ones: they stand in no registry of the process, so that no linker can drop them and no other copy of
+//! this library is in their way.
+
+mod attention;
+mod tensor;
+
+use crate::bridge::ffi;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// For C++: runs `nearside::attention`, and gives what is wrong with the call, or nothing.
+///
+/// # Safety
+/// Every tensor's data must hold its bytes, and nothing else may use them until this returns.
+pub(crate) unsafe fn run_attention(call: &ffi::AttentionCall) -> String {
+    // SAFETY: the caller's promise.
+    problem(|| unsafe { attention::run(call) })
+}
+
+/// A panic would end the process: C++ is not to be unwound through.
+fn problem(run: impl FnOnce() -> Result<(), String>) -> String {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(())) => String::new(),
+        Ok(Err(problem)) => problem,
+        Err(_) => "the kernel panicked; this is a fault of Nearside".into(),
+    }
+}

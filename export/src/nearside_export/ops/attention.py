@@ -1,0 +1,229 @@
+"""``nearside::attention``: attention over a KV cache that it updates in place.
+
+One call stands for what takes a decoder layer about ten plain operators: writing the new keys and
+values into the cache, the mask, and grouped-query attention. The caches are arguments that the
+operator mutates, so that no copy of a cache is made:
+
+- ``torch.export`` wraps the call in ``auto_functionalized_v2``, which passes through lowering.
+- ``to_executorch`` unwraps it (``unsafe_remove_auto_functionalized_pass``): the caches are the
+  buffers themselves again, and no ``copy_`` writes them back. It takes no
+  ``run_reinplace_pass``. The call must be the only one that writes the buffer, or the next writer
+  must take its result.
+- The memory planner gives the buffers places of their own in each method. For methods that share
+  them, plan with ``share_mutable_buffers`` (memory id 2).
+
+Layouts: query f32 ``[1, S, H, D]``, key and value f32 ``[1, S, KV, D]``, rotated and normalised
+already; ``H`` is a multiple of ``KV``, and head ``h`` uses key head ``h // (H / KV)``. Caches f32
+``[KV, C, D]``. ``cache_position`` i64 ``[S]``: row ``i`` is written to slot ``cache_position[i]``,
+0 to C - 1. The row at position ``p`` then sees slots ``max(0, p - window + 1)`` to
+``visible_until[i]``, which is ``p`` or later; to ``p`` without ``visible_until``. A ``window`` of 0
+is none. What a slot within that range holds counts, whether it was written or not.
+"""
+
+from __future__ import annotations
+
+import torch
+
+NAME = "nearside::attention"
+
+ARGUMENTS = (
+    "Tensor query, Tensor key, Tensor value, Tensor(a!) key_cache, Tensor(b!) value_cache, "
+    "Tensor cache_position, Tensor? visible_until, float scale, int window"
+)
+
+_LIBRARY = torch.library.Library("nearside", "FRAGMENT")
+_LIBRARY.define(f"attention({ARGUMENTS}) -> Tensor")
+_LIBRARY.define(f"attention.out({ARGUMENTS}, *, Tensor(c!) out) -> Tensor(c!)")
+
+
+def attention(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    key_cache: torch.Tensor,
+    value_cache: torch.Tensor,
+    cache_position: torch.Tensor,
+    visible_until: torch.Tensor | None = None,
+    *,
+    scale: float,
+    window: int = 0,
+) -> torch.Tensor:
+    """Write ``key`` and ``value`` into the caches, then attend: f32 ``[1, S, H, D]``.
+
+    Arguments as in the module's description; ``scale`` multiplies the scores. Raises
+    ``RuntimeError`` for shapes, types or positions that don't fit together.
+    """
+    return torch.ops.nearside.attention(
+        query,
+        key,
+        value,
+        key_cache,
+        value_cache,
+        cache_position,
+        visible_until,
+        float(scale),
+        window,
+    )
+
+
+@torch.library.impl(_LIBRARY, "attention", "CPU")
+def _eager(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    key_cache: torch.Tensor,
+    value_cache: torch.Tensor,
+    cache_position: torch.Tensor,
+    visible_until: torch.Tensor | None,
+    scale: float,
+    window: int,
+) -> torch.Tensor:
+    _check_shapes(query, key, value, key_cache, value_cache, cache_position, visible_until, window)
+    last = cache_position if visible_until is None else visible_until
+    _check_positions(cache_position, last, key_cache.shape[1])
+    # In order, so that of rows for the same slot the last one stays.
+    key_cache[:, cache_position] = key[0].transpose(0, 1)
+    value_cache[:, cache_position] = value[0].transpose(0, 1)
+
+    rows, heads, dim = query.shape[1:]
+    key_heads = key_cache.shape[0]
+    grouped = query[0].reshape(rows, key_heads, heads // key_heads, dim).permute(1, 2, 0, 3)
+    # Nothing after this slot is seen by anyone.
+    end = int(last.max()) + 1 if rows else 0
+    slots = torch.arange(end)
+    first = cache_position - window + 1 if window else torch.zeros_like(cache_position)
+    seen = (slots >= first[:, None]) & (slots <= last[:, None])
+    scores = grouped @ key_cache[:, None, :end].transpose(-1, -2) * scale
+    weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
+    mixed = weights @ value_cache[:, None, :end]
+    return mixed.permute(2, 0, 1, 3).reshape(1, rows, heads, dim).contiguous()
+
+
+@torch.library.impl(_LIBRARY, "attention.out", "CPU")
+def _eager_out(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    key_cache: torch.Tensor,
+    value_cache: torch.Tensor,
+    cache_position: torch.Tensor,
+    visible_until: torch.Tensor | None,
+    scale: float,
+    window: int,
+    *,
+    out: torch.Tensor,
+) -> torch.Tensor:
+    result = _eager(
+        query,
+        key,
+        value,
+        key_cache,
+        value_cache,
+        cache_position,
+        visible_until,
+        scale,
+        window,
+    )
+    return out.resize_(result.shape).copy_(result)
+
+
+@torch.library.register_fake("nearside::attention", lib=_LIBRARY)
+def _fake(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    key_cache: torch.Tensor,
+    value_cache: torch.Tensor,
+    cache_position: torch.Tensor,
+    visible_until: torch.Tensor | None,
+    scale: float,
+    window: int,
+) -> torch.Tensor:
+    _check_shapes(query, key, value, key_cache, value_cache, cache_position, visible_until, window)
+    return query.new_empty(query.shape)
+
+
+@torch.library.register_fake("nearside::attention.out", lib=_LIBRARY)
+def _fake_out(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    key_cache: torch.Tensor,
+    value_cache: torch.Tensor,
+    cache_position: torch.Tensor,
+    visible_until: torch.Tensor | None,
+    scale: float,
+    window: int,
+    *,
+    out: torch.Tensor,
+) -> torch.Tensor:
+    _check_shapes(query, key, value, key_cache, value_cache, cache_position, visible_until, window)
+    return out
+
+
+def _check_shapes(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    key_cache: torch.Tensor,
+    value_cache: torch.Tensor,
+    cache_position: torch.Tensor,
+    visible_until: torch.Tensor | None,
+    window: int,
+) -> None:
+    floats = {
+        "query": (query, 4),
+        "key": (key, 4),
+        "value": (value, 4),
+        "key_cache": (key_cache, 3),
+        "value_cache": (value_cache, 3),
+    }
+    positions = {"cache_position": cache_position}
+    if visible_until is not None:
+        positions["visible_until"] = visible_until
+    for name, (tensor, dims) in floats.items():
+        _require(tensor.dtype is torch.float32, f"{name} is {tensor.dtype}, not float32")
+        _require(tensor.dim() == dims, f"{name} has {tensor.dim()} dimensions, not {dims}")
+    for name, tensor in positions.items():
+        _require(tensor.dtype is torch.int64, f"{name} is {tensor.dtype}, not int64")
+        _require(tensor.dim() == 1, f"{name} has {tensor.dim()} dimensions, not 1")
+    _require(window >= 0, f"window is {window}; 0 is none")
+    batch, rows, heads, dim = query.shape
+    key_heads = key_cache.shape[0]
+    _require(batch == 1, f"the batch is {batch}, not 1")
+    _require(
+        key_heads > 0 and heads % key_heads == 0,
+        f"{heads} query heads can't share {key_heads} key heads",
+    )
+    _require(
+        tuple(value_cache.shape) == tuple(key_cache.shape),
+        f"the caches have shapes {list(key_cache.shape)} and {list(value_cache.shape)}",
+    )
+    _require(key_cache.shape[2] == dim, f"the caches are for heads of {key_cache.shape[2]}")
+    for name in ("key", "value"):
+        tensor = floats[name][0]
+        shape = (1, rows, key_heads, dim)
+        for found, wanted in zip(tensor.shape, shape, strict=True):
+            torch._check(found == wanted, lambda n=name, s=shape: f"{NAME}: {n} must be {list(s)}")
+    for name, tensor in positions.items():
+        torch._check(
+            tensor.shape[0] == rows, lambda n=name: f"{NAME}: {n} must have one number a row"
+        )
+
+
+def _check_positions(written: torch.Tensor, last: torch.Tensor, slots: int) -> None:
+    if written.numel() == 0:
+        return
+    _require(
+        int(written.min()) >= 0 and int(written.max()) < slots,
+        f"cache_position {written.tolist()} is not within 0 to {slots - 1}",
+    )
+    _require(
+        bool((last >= written).all()) and int(last.max()) < slots,
+        f"visible_until {last.tolist()} is not from cache_position to {slots - 1}",
+    )
+
+
+def _require(holds: bool, problem: str) -> None:
+    if not holds:
+        raise RuntimeError(f"{NAME}: {problem}")
