@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import TINY
 
-from nearside_export.cli import CLASSIFIERS, main
+from nearside_export.cli import main
+from nearside_export.commands.classify import CLASSIFIERS
 
 
 def test_an_unknown_model_is_a_usage_error_that_lists_the_known_ones() -> None:

@@ -93,6 +93,23 @@ def _staging(target: Path) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
+def refuse_dropping(target: Path, variants: set[str]) -> None:
+    """Don't replace something else than a package, or a package by one with fewer variants."""
+    if not (target / FILE_NAME).exists():
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise ExportError(
+                f"{target} exists and is not a model package: move it away, "
+                "or choose another folder with --out"
+            )
+        return
+    kept = {v.name for v in Manifest.read(target).variants}
+    if lost := kept - variants:
+        raise ExportError(
+            f"{target} also holds {', '.join(sorted(lost))}, which this export would drop: "
+            "use --variant all, or another folder with --out"
+        )
+
+
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write ``folder/manifest.json``."""
     (folder / FILE_NAME).write_text(manifest.to_json(), encoding="utf-8")

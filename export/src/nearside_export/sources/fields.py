@@ -155,8 +155,7 @@ class Fields:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
         return SourceError(
-            f"{self.name(field)} must be {want}, but is {shown}. "
-            "Correct the file or fetch it again"
+            f"{self.name(field)} must be {want}, but is {shown}. Correct the file or fetch it again"
         )
 
 

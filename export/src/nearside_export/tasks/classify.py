@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,11 +11,10 @@ import torch
 from nearside_export import quality
 from nearside_export.architectures.classifier import Classifier
 from nearside_export.data import sets
-from nearside_export.errors import ExportError, UsageError
+from nearside_export.errors import UsageError
 from nearside_export.lower import xnnpack
 from nearside_export.lower.program import LoweredProgram
 from nearside_export.manifest import (
-    FILE_NAME,
     Classify,
     ClassifyGate,
     ClassifyQuality,
@@ -25,10 +22,12 @@ from nearside_export.manifest import (
     Manifest,
     Variant,
 )
-from nearside_export.package import SUFFIX, file_ref, staged_folder, write_manifest
+from nearside_export.package import SUFFIX, file_ref, refuse_dropping, staged_folder, write_manifest
 from nearside_export.preprocess import preprocess
+from nearside_export.progress import say
 from nearside_export.quantise import none, pt2e_static_int8
 from nearside_export.runtime import LoadedMethod
+from nearside_export.versions import installed
 
 SCHEMES = {"int8": pt2e_static_int8.NAME, "fp32": none.NAME}
 """``--variant`` to the quantisation that the manifest names."""
@@ -47,7 +46,7 @@ def export_package(
     for scheme in schemes:
         if scheme not in SCHEMES:
             raise UsageError(f"unknown variant {scheme!r}; known: {', '.join(sorted(SCHEMES))}")
-    _refuse_dropping(target, {f"xnnpack-{scheme}" for scheme in schemes})
+    refuse_dropping(target, {f"xnnpack-{scheme}" for scheme in schemes})
     with staged_folder(target) as folder:
         manifest = Manifest(
             name=classifier.name,
@@ -93,7 +92,7 @@ def package_path(classifier: Classifier, out: Path, variant: str) -> Path:
 
 def _export_variant(classifier: Classifier, scheme: str, folder: Path, command: str) -> Variant:
     name = f"xnnpack-{scheme}"
-    _say(f"{classifier.name} {name}: exporting")
+    say(f"{classifier.name} {name}: exporting")
     torch.manual_seed(0)
     spec = classifier.image
     model = classifier.load()
@@ -119,7 +118,7 @@ def measured_variant(
 
     ``external_data`` are its ``.ptd`` files, in ``folder`` already; at most one.
     """
-    _say(f"{classifier.name} {name}: measuring quality")
+    say(f"{classifier.name} {name}: measuring quality")
     gate = classifier.gates[scheme]
     data = folder / external_data[0].path if external_data else None
     measured = measure_quality(classifier, lowered.pte, lowered.method, gate, data)
@@ -131,9 +130,9 @@ def measured_variant(
         program=file_ref(folder, file_name),
         external_data=list(external_data),
         method=lowered.method,
-        executorch=_version("executorch"),
-        torch=_version("torch"),
-        torchao=_version("torchao"),
+        executorch=installed("executorch"),
+        torch=installed("torch"),
+        torchao=installed("torchao"),
         quantisation=SCHEMES[scheme],
         delegates=lowered.delegates,
         operators=lowered.operators,
@@ -153,29 +152,3 @@ def blank(classifier: Classifier) -> quality.Array:
         else (1, spec.height, spec.width, 3)
     )
     return np.zeros(shape, dtype=np.float32)
-
-
-def _refuse_dropping(target: Path, variants: set[str]) -> None:
-    """Don't replace something else than a package, or a package by one with fewer variants."""
-    if not (target / FILE_NAME).exists():
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise ExportError(
-                f"{target} exists and is not a model package: move it away, "
-                "or choose another folder with --out"
-            )
-        return
-    kept = {v.name for v in Manifest.read(target).variants}
-    if lost := kept - variants:
-        raise ExportError(
-            f"{target} also holds {', '.join(sorted(lost))}, which this export would drop: "
-            "use --variant all, or another folder with --out"
-        )
-
-
-def _version(package: str) -> str:
-    # Without a local part such as +cu130: the program does not depend on it.
-    return importlib.metadata.version(package).split("+")[0]
-
-
-def _say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)

@@ -18,7 +18,7 @@ class KeyValueCache(torch.nn.Module):
     def write(
         self, positions: torch.Tensor, key: torch.Tensor, value: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Put ``key`` and ``value`` f32 ``[1, S, kv_heads, head_dim]`` at ``positions`` i64 ``[S]``.
+        """Put f32 ``[1, S, kv_heads, head_dim]`` at ``positions`` i64 ``[S]``.
 
         Return both caches as they are then.
         """

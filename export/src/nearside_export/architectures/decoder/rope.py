@@ -25,9 +25,7 @@ def inverse_frequencies(rope: Rope, head_dim: int) -> torch.Tensor:
     return frequencies / rope.linear
 
 
-def tables(
-    positions: torch.Tensor, frequencies: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+def tables(positions: torch.Tensor, frequencies: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Cosines and sines, each f32 ``[1, S, 1, head_dim]``, of ``positions`` i64 ``[S]``.
 
     Both halves are the same: an element and the one half a head away turn by one angle.

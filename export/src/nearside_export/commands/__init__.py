@@ -1,0 +1,19 @@
+"""The commands of ``nearside-export``, one file each.
+
+A command has ``add(commands)``, which adds its parser to the subparsers and sets ``run``. What
+takes seconds to import (torch) is imported when a command runs: a typing error should not have to
+wait for it.
+"""
+
+from nearside_export.commands import (
+    classify,
+    fixtures,
+    generate,
+    media,
+    operators,
+    tiny,
+    verify,
+)
+
+COMMANDS = (classify, generate, verify, tiny, fixtures, media, operators)
+"""In the order of the help."""

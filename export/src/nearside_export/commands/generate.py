@@ -1,0 +1,85 @@
+"""``nearside-export generate``: language models."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+from nearside_export.commands.figures import generate_figures
+from nearside_export.errors import UsageError
+
+VARIANTS = ("fp32",)
+ATTENTION = ("plain", "fused")
+MAX_PREFILL = 128
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the parser."""
+    generate = commands.add_parser(
+        "generate", help="export a language model: a Hugging Face folder or a GGUF file"
+    )
+    generate.add_argument("source", type=Path, help="local model folder, or .gguf file")
+    generate.add_argument("--variant", choices=VARIANTS, default="fp32")
+    generate.add_argument(
+        "--context", type=int, help="positions in the KV cache (default: 1024, or the model's)"
+    )
+    generate.add_argument(
+        "--max-prefill",
+        type=int,
+        default=MAX_PREFILL,
+        help=f"tokens a call at most; longer prompts go in chunks (default: {MAX_PREFILL})",
+    )
+    generate.add_argument(
+        "--attention",
+        choices=ATTENTION,
+        default="plain",
+        help="operators of every runtime, or the Nearside runtime's own",
+    )
+    generate.add_argument("--licence", help="SPDX identifier, where the model states none")
+    generate.add_argument("--name", help="the package's name (default: the source's)")
+    generate.add_argument(
+        "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
+    )
+    generate.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    for option, value in (("--context", options.context), ("--max-prefill", options.max_prefill)):
+        if value is not None and value < 1:
+            raise UsageError(f"{option} is {value}, but must be at least 1")
+    from nearside_export.manifest import Manifest
+    from nearside_export.sources.language import open_source
+    from nearside_export.tasks import generate
+
+    request = generate.Request(
+        variant=options.variant,
+        context_length=options.context,
+        max_prefill_tokens=options.max_prefill,
+        attention=options.attention,
+        licence=options.licence,
+        name=options.name,
+    )
+    source = open_source(options.source)
+    target = generate.export_package(source, request, options.out, _command(options))
+    print(f"{target}")
+    for variant in Manifest.read(target).variants:
+        print(
+            f"  {variant.name}: {variant.program.bytes} bytes, coverage {variant.coverage:.4f}, "
+            f"{generate_figures(variant.quality)}"
+        )
+
+
+def _command(options: argparse.Namespace) -> str:
+    """Spell the command as anyone can repeat it: without this machine's folders."""
+    words = ["nearside-export", "generate", options.source.name, "--variant", options.variant]
+    if options.context is not None:
+        words += ["--context", str(options.context)]
+    if options.max_prefill != MAX_PREFILL:
+        words += ["--max-prefill", str(options.max_prefill)]
+    if options.attention != "plain":
+        words += ["--attention", options.attention]
+    for name in ("licence", "name"):
+        if (value := getattr(options, name)) is not None:
+            words += [f"--{name}", value]
+    return shlex.join(words)
