@@ -40,7 +40,7 @@ _GEMMA = (
 
 
 def llama(folder: Path) -> None:
-    """Grouped queries, Llama 3's RoPE scaling, a head of its own."""
+    """Write a Llama: grouped queries, Llama 3's RoPE scaling, a head of its own."""
     special = ["<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>"]
     ids = byte_tokenizer.write(folder, [*special, "<|eot_id|>"], bos=special[0])
     config = {
@@ -67,7 +67,7 @@ def llama(folder: Path) -> None:
 
 
 def qwen3(folder: Path) -> None:
-    """Normalised queries and keys, heads of 24 in a stream of 64, tied head."""
+    """Write a Qwen3: normalised queries and keys, heads of 24 in a stream of 64, tied head."""
     special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
     ids = byte_tokenizer.write(folder, special)
     config = {
@@ -88,7 +88,7 @@ def qwen3(folder: Path) -> None:
 
 
 def gemma3_text(folder: Path) -> None:
-    """Two sliding layers and a full one, a window of 8, linear RoPE scaling, one key head."""
+    """Write a Gemma 3: two sliding layers and a full one, a window of 8, linear RoPE scaling, one key head."""
     special = ["<pad>", "<eos>", "<bos>", "<start_of_turn>", "<end_of_turn>"]
     ids = byte_tokenizer.write(folder, special, bos="<bos>")
     config = {

@@ -1,4 +1,4 @@
-"""A local Hugging Face folder: configuration, safetensors, tokenizer. The network is never asked."""
+"""A local Hugging Face folder: configuration, safetensors, tokenizer. Nothing is downloaded."""
 
 from __future__ import annotations
 

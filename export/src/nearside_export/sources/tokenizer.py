@@ -26,8 +26,8 @@ def assemble(
 ) -> Tokenizer:
     """Check a ``tokenizer.json`` (``text``, read from ``file``) and put the facts together.
 
-    ``bos`` and ``eos`` are ids or tokens. `SourceError` when the file can't be used, when a token is
-    not in it, when it gives ids that the model's ``vocab_size`` logits don't have, or when nothing
+    ``bos`` and ``eos`` are ids or tokens. `SourceError` when the file can't be used, when a token
+    is not in it, when it gives ids that the model's ``vocab_size`` logits don't have, or when nothing
     would end a generation.
     """
     raw = _parse(text, file)
@@ -72,7 +72,7 @@ def assemble(
 
 
 def sampling_defaults(generation: Fields) -> dict[str, float]:
-    """Read the sampling values that a ``generation_config.json`` states; none where it does not sample."""
+    """Read the sampling values of a ``generation_config.json``; none where it does not sample."""
     if not generation.boolean("do_sample", False):
         return {}
     found: dict[str, float] = {}
