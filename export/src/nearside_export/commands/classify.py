@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 
 from nearside_export.commands.figures import classify_figures
@@ -15,8 +16,18 @@ VARIANTS = ("int8", "fp32", "all")
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the parser."""
     classify = commands.add_parser("classify", help="export an image classifier")
-    classify.add_argument("model", help=f"one of: {', '.join(CLASSIFIERS)}")
+    classify.add_argument(
+        "model",
+        help=f"one of: {', '.join(CLASSIFIERS)}; or a checkpoint (.pt, .pth, .safetensors) "
+        "with --architecture",
+    )
     classify.add_argument("--variant", choices=VARIANTS, default="int8")
+    classify.add_argument("--architecture", help="of a checkpoint: a name above, or timm/NAME")
+    classify.add_argument("--labels", type=Path, help="of a checkpoint: one class name a line")
+    classify.add_argument("--licence", help="of a checkpoint: SPDX identifier")
+    classify.add_argument(
+        "--name", help="of a checkpoint: the package's name (default: the file's)"
+    )
     classify.add_argument(
         "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
     )
@@ -24,13 +35,23 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    if options.model not in CLASSIFIERS:
-        raise UsageError(f"unknown model {options.model!r}; known: {', '.join(CLASSIFIERS)}")
+    if options.architecture is None:
+        _refuse_checkpoint_options(options)
     # Imported late: torch takes seconds, and a typing error should not have to wait for it.
     from nearside_export.architectures import registry
+    from nearside_export.sources import checkpoint
     from nearside_export.tasks import classify
 
-    classifier = registry.classifier(options.model)
+    if options.architecture is None:
+        classifier = registry.classifier(options.model)
+    else:
+        classifier = checkpoint.open_checkpoint(
+            Path(options.model),
+            options.architecture,
+            options.labels,
+            options.licence,
+            options.name,
+        )
     schemes = ["int8", "fp32"] if options.variant == "all" else [options.variant]
     target = classify.package_path(classifier, options.out, options.variant)
     manifest = classify.export_package(classifier, schemes, target, _command(options))
@@ -42,7 +63,24 @@ def _run(options: argparse.Namespace) -> None:
         )
 
 
+def _refuse_checkpoint_options(options: argparse.Namespace) -> None:
+    if options.model not in CLASSIFIERS:
+        hint = ""
+        if Path(options.model).exists():
+            hint = "; for a checkpoint, name its network with --architecture"
+        raise UsageError(f"unknown model {options.model!r}; known: {', '.join(CLASSIFIERS)}{hint}")
+    for name in ("labels", "licence", "name"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"--{name} is for checkpoints, which need --architecture")
+
+
 def _command(options: argparse.Namespace) -> str:
-    """Spell the command as anyone can repeat it: without this machine's output folder."""
-    variant = "" if options.variant == "int8" else f" --variant {options.variant}"
-    return f"nearside-export classify {options.model}{variant}"
+    """Spell the command as anyone can repeat it: without this machine's folders."""
+    words = ["nearside-export", "classify", Path(options.model).name]
+    if options.variant != "int8":
+        words += ["--variant", options.variant]
+    if options.architecture is not None:
+        words += ["--architecture", options.architecture, "--labels", options.labels.name]
+        words += ["--licence", options.licence]
+        words += ["--name", options.name] if options.name is not None else []
+    return shlex.join(words)

@@ -88,7 +88,7 @@ def qwen3(folder: Path) -> None:
 
 
 def gemma3_text(folder: Path) -> None:
-    """Write a Gemma 3: two sliding layers and a full one, a window of 8, linear RoPE scaling, one key head."""
+    """Write a Gemma 3: two sliding layers, a full one with scaled RoPE, one key head."""
     special = ["<pad>", "<eos>", "<bos>", "<start_of_turn>", "<end_of_turn>"]
     ids = byte_tokenizer.write(folder, special, bos="<bos>")
     config = {

@@ -199,8 +199,8 @@ def _config(metadata: Fields, architecture: str, file: GgufFile) -> dict[str, An
     embedding = file.tensors.get("token_embd.weight")
     if embedding is None or len(embedding.shape) != 2:
         raise SourceError(
-            f"{file.path}: tensor 'token_embd.weight' is missing or no matrix: not a whole language "
-            "model. Fetch it again"
+            f"{file.path}: tensor 'token_embd.weight' is missing or no matrix: not a whole "
+            "language model. Fetch it again"
         )
     metadata.refuse(key("expert_count"), "mixtures of experts can't be exported yet", (0,))
     hidden = metadata.integer(key("embedding_length"))

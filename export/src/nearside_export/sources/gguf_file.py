@@ -30,7 +30,7 @@ _BOOL, _STRING, _ARRAY = 7, 8, 9
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """``shape`` in PyTorch's order; ``kind`` is ggml's type; ``start`` and ``bytes`` in the file."""
+    """``shape`` in PyTorch's order, ``kind`` is ggml's type; ``bytes`` from ``start`` on."""
 
     shape: tuple[int, ...]
     kind: Any

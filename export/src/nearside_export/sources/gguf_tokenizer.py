@@ -33,8 +33,8 @@ SPACE = "\u2581"
 def read_tokenizer(metadata: Fields, vocab_size: int, architecture: str) -> Tokenizer:
     """Convert the tokenizer of a GGUF file's ``metadata``.
 
-    `SourceError` for what is missing or does not fit together, `UnsupportedError` for a kind that is
-    not known.
+    `SourceError` for what is missing or does not fit together, `UnsupportedError` for a kind that
+    is not known.
     """
     kind = metadata.text("tokenizer.ggml.model")
     tokens = metadata.texts("tokenizer.ggml.tokens")

@@ -27,8 +27,8 @@ def assemble(
     """Check a ``tokenizer.json`` (``text``, read from ``file``) and put the facts together.
 
     ``bos`` and ``eos`` are ids or tokens. `SourceError` when the file can't be used, when a token
-    is not in it, when it gives ids that the model's ``vocab_size`` logits don't have, or when nothing
-    would end a generation.
+    is not in it, when it gives ids that the model's ``vocab_size`` logits don't have, or when
+    nothing would end a generation.
     """
     raw = _parse(text, file)
     raw, text = _without_tokens_beyond(raw, text, vocab_size)
