@@ -81,7 +81,8 @@ def read_state_dict(path: Path) -> dict[str, torch.Tensor]:
     """
     if path.suffix == ".safetensors":
         tensors = SafeTensors([path])
-        return {name: tensors.load(name) for name in tensors.names()}
+        read = {name: tensors.counter(name) for name in tensors.names()}
+        return {n: tensors.load(n) if whole is None else whole for n, whole in read.items()}
     saved = _unpickle(path)
     for nest in _NESTS:
         if isinstance(saved, Mapping) and isinstance(saved.get(nest), Mapping):

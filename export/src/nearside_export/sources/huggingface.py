@@ -59,11 +59,10 @@ def read_tokenizer(folder: Path, config: Fields) -> Tokenizer:
     ]
     if (token := _token(settings, "eos_token")) is not None:
         eos.append(token)
+    first = [i for source in (generation, config, inner) for i in source.ids("bos_token_id")]
     bos: int | str | None = _token(settings, "bos_token")
-    if bos is None:
-        bos = next(
-            (i for source in (generation, config, inner) for i in source.ids("bos_token_id")), None
-        )
+    if bos is None and first:
+        bos = first[0]
     return tokenizers.assemble(
         text,
         TOKENIZER,

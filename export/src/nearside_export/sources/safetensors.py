@@ -87,6 +87,12 @@ class SafeTensors:
         tensor = handle.get_tensor(name).to(torch.float32)
         return finite(tensor, name, path)
 
+    def counter(self, name: str) -> torch.Tensor | None:
+        """Read a tensor of whole numbers, such as batch norm's counters, as it is; else null."""
+        _, handle = self._handles[name]
+        whole = handle.get_slice(name).get_dtype() == "I64"
+        return handle.get_tensor(name) if whole else None
+
     def blocks(self, name: str) -> QuantisedBlocks | None:
         """Nothing: these files are not quantised."""
         return None

@@ -71,7 +71,7 @@ def read(config: Fields) -> DecoderConfig:
 
 def _layers(text: Fields, head_dim: int) -> tuple[LayerConfig, ...]:
     count = fields.layer_count(text)
-    window = text.integer("sliding_window", 0)
+    window = text.integer("sliding_window")
     pattern = text.integer("sliding_window_pattern", None)
     pattern = pattern or text.integer("_sliding_window_pattern", 6)
     usual = [window if (i + 1) % pattern else 0 for i in range(count)]
