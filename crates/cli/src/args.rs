@@ -4,6 +4,7 @@ use crate::delegate_options;
 use crate::error::{Error, Result};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
+use nearside_pipeline::runtime::LoadOptions;
 use nearside_pipeline::vision::{BufferLayout, ChromaSiting, Frame, Matrix, Range, Rotation};
 use nearside_pipeline::{OpenOptions, Policy};
 use std::num::NonZeroUsize;
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// Classify photos, or single raw frames
     Run(RunArgs),
+    /// Run methods of a program on tensors from safetensors files, or from a stream
+    Call(CallArgs),
     /// Show where the time of a run goes
     Profile(ProfileArgs),
     /// Play a clip through the camera pipeline
@@ -50,6 +53,35 @@ pub(crate) struct RunArgs {
     pub(crate) images: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) frame: FrameArgs,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct CallArgs {
+    /// A model package (NAME.nearside) or a program (FILE.pte)
+    pub(crate) path: PathBuf,
+    /// Inputs, a file a call, in order: tensors named 0, 1, … ; without a file, one call without inputs
+    #[arg(value_name = "INPUTS.safetensors", conflicts_with = "stream")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// A data file with weights of the program; can be given more than once
+    #[arg(long, value_name = "FILE.ptd")]
+    pub(crate) data: Vec<PathBuf>,
+    /// The package's variant; the first that can run here by default
+    #[arg(long)]
+    pub(crate) variant: Option<String>,
+    /// The method, for inputs that do not name one; the variant's own by default, `forward` for a program
+    #[arg(long)]
+    pub(crate) method: Option<String>,
+    /// A folder for the outputs: 0.safetensors for the first call, and so on
+    #[arg(long, value_name = "FOLDER", conflicts_with = "stream")]
+    pub(crate) out: Option<PathBuf>,
+    /// Read calls from stdin and answer each on stdout, as safetensors
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) stream: bool,
+    #[command(flatten)]
+    pub(crate) load: LoadArgs,
+    /// Write one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(clap::Args)]
@@ -114,6 +146,33 @@ pub(crate) struct ModelArgs {
     /// The package's variant; the first that can run here by default
     #[arg(long)]
     variant: Option<String>,
+    #[command(flatten)]
+    load: LoadArgs,
+    /// Write one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl ModelArgs {
+    /// Call it while the process has one thread.
+    pub(crate) fn options(&self) -> Result<OpenOptions> {
+        let LoadOptions { min_coverage, delegates, memory_budget_bytes, delegate_options, .. } =
+            self.load.options()?;
+        Ok(OpenOptions {
+            variant: self.variant.clone(),
+            threads: self.load.threads(),
+            min_coverage,
+            delegates,
+            memory_budget_bytes,
+            delegate_options,
+            ..OpenOptions::default()
+        })
+    }
+}
+
+/// How a model is loaded, and what is demanded of it.
+#[derive(clap::Args)]
+pub(crate) struct LoadArgs {
     /// Threads for the model, 1 to 256; by default one a performance core, but one core at least is left free
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
@@ -129,23 +188,22 @@ pub(crate) struct ModelArgs {
     /// An option of a delegate; can be given more than once
     #[arg(long, value_name = "DELEGATE.OPTION=VALUE")]
     delegate_option: Vec<String>,
-    /// Write one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
-impl ModelArgs {
+impl LoadArgs {
     /// Call it while the process has one thread.
-    pub(crate) fn options(&self) -> Result<OpenOptions> {
-        Ok(OpenOptions {
-            variant: self.variant.clone(),
-            threads: self.threads.map(usize::from),
+    pub(crate) fn options(&self) -> Result<LoadOptions> {
+        Ok(LoadOptions {
             min_coverage: self.min_coverage,
             delegates: (!self.delegate.is_empty()).then(|| self.delegate.clone()),
             memory_budget_bytes: self.memory_budget,
             delegate_options: delegate_options::read(&self.delegate_option)?,
-            ..OpenOptions::default()
+            ..LoadOptions::default()
         })
+    }
+
+    pub(crate) fn threads(&self) -> Option<usize> {
+        self.threads.map(usize::from)
     }
 }
 

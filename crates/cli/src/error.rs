@@ -19,6 +19,9 @@ pub(crate) enum Error {
     /// A clip is not what it should be.
     #[error("{path}: {reason}")]
     Clip { path: PathBuf, reason: String },
+    /// A safetensors document is not what it should be, or can't hold what it should.
+    #[error("{place}: {reason}")]
+    Tensors { place: String, reason: String },
     /// No numbers can be made up for a program's inputs.
     #[error("{0}")]
     Inputs(String),
@@ -51,12 +54,16 @@ impl Error {
         let _ = std::io::stderr().lock().write_all(text.as_bytes());
     }
 
-    fn hint(&self) -> Option<&str> {
+    pub(crate) fn hint(&self) -> Option<&str> {
         match self {
             Self::Usage(_) => Some("`nearside help` and `nearside help COMMAND` show what can be given"),
             Self::Read { .. } => Some("check that the path exists and may be read"),
             Self::Clip { .. } => Some(
                 "give a .y4m file, or raw frames with --format and --size (and --row-stride, --pixel-stride)",
+            ),
+            Self::Tensors { .. } => Some(
+                "give safetensors whose tensors are named 0, 1, … in the order of the method's inputs, of their types and \
+                 shapes; `nearside inspect` shows them",
             ),
             Self::Inputs(_) => Some("profile a program that was exported with smaller inputs of usual types"),
             Self::Pipeline { source, .. } => Some(source.hint()),

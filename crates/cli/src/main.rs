@@ -3,15 +3,18 @@
 //! Results go to stdout, messages to stderr. The exit code is 0, 1 if the work failed, 2 if the command line is wrong.
 
 mod args;
+mod call;
 mod camera;
 mod clip;
 mod delegate_options;
 mod error;
+mod input;
 mod inspect;
 mod profile;
 mod regular;
 mod run;
 mod stdout;
+mod subject;
 mod table;
 
 use args::{Args, Command};
@@ -22,6 +25,7 @@ fn main() -> ExitCode {
     let result = match Args::parse().command {
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Run(args) => run::run(&args),
+        Command::Call(args) => call::call(&args),
         Command::Profile(args) => profile::profile(&args),
         Command::Camera(args) => camera::camera(&args),
     };

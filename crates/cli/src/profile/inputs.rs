@@ -1,35 +1,11 @@
 //! What a profiled method is run on.
 
 use crate::error::{Error, Result};
+use crate::input::Input;
 use nearside_pipeline::Package;
-use nearside_pipeline::runtime::{DType, MethodMeta, TensorRef};
+use nearside_pipeline::runtime::{DType, MethodMeta};
 use nearside_pipeline::vision::{Photo, Preprocessor};
-use std::ops::Range;
 use std::path::Path;
-
-/// One input, with memory of its own.
-pub(super) struct Input {
-    dtype: DType,
-    sizes: Vec<i32>,
-    memory: Vec<u8>,
-    /// Where in the memory the elements are: at an address that is aligned for every type.
-    elements: Range<usize>,
-}
-
-impl Input {
-    fn new(dtype: DType, sizes: Vec<i32>, elements: &[u8]) -> Self {
-        const ALIGN: usize = 16;
-        let mut memory = vec![0; elements.len() + ALIGN];
-        let start = memory.as_ptr().align_offset(ALIGN);
-        let range = start..start + elements.len();
-        memory[range.clone()].copy_from_slice(elements);
-        Self { dtype, sizes, memory, elements: range }
-    }
-
-    pub(super) fn tensor(&self) -> Result<TensorRef<'_>> {
-        Ok(TensorRef::from_bytes(self.dtype, &self.memory[self.elements.clone()], &self.sizes)?)
-    }
-}
 
 /// The photo at `path`, prepared as the package says.
 pub(super) fn photo(path: &Path, package: &Package) -> Result<Vec<Input>> {

@@ -6,4 +6,4 @@ mod resident;
 
 pub(crate) use arena::Arena;
 pub use need::{MemoryNeed, MemoryReport};
-pub use resident::{Resident, resident};
+pub use resident::{Resident, reset_peak, resident};

@@ -5,7 +5,7 @@
 pub struct Resident {
     /// Now.
     pub current_bytes: u64,
-    /// The most since the process started.
+    /// The most since the process started, or since [`reset_peak`].
     pub peak_bytes: u64,
 }
 
@@ -15,6 +15,13 @@ pub struct Resident {
 /// `resident_size_max` of `mach_task_basic_info` (mach/task_info.h).
 pub fn resident() -> Option<Resident> {
     system::resident()
+}
+
+/// Lets [`Resident::peak_bytes`] begin again at what is resident now. False where that can't be had.
+///
+/// Linux and Android: writes 5 to `/proc/self/clear_refs` (proc_pid_clear_refs(5)).
+pub fn reset_peak() -> bool {
+    system::reset_peak()
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -28,6 +35,10 @@ mod system {
             Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
         };
         Some(Resident { current_bytes: bytes("VmRSS:")?, peak_bytes: bytes("VmHWM:")? })
+    }
+
+    pub(super) fn reset_peak() -> bool {
+        std::fs::write("/proc/self/clear_refs", "5").is_ok()
     }
 }
 
@@ -55,6 +66,10 @@ mod system {
         let (current_bytes, peak_bytes) = (info.resident_size, info.resident_size_max);
         Some(Resident { current_bytes, peak_bytes })
     }
+
+    pub(super) fn reset_peak() -> bool {
+        false
+    }
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
@@ -64,11 +79,15 @@ mod system {
     pub(super) fn resident() -> Option<Resident> {
         None
     }
+
+    pub(super) fn reset_peak() -> bool {
+        false
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::resident;
+    use super::{reset_peak, resident};
 
     #[test]
     fn what_is_touched_is_resident() {
@@ -85,5 +104,9 @@ mod tests {
         assert!(after.current_bytes < during.current_bytes - BYTES as u64 / 2, "{during:?} {after:?}");
         // The kernel counts pages in batches a thread.
         assert!(after.peak_bytes >= during.current_bytes - (1 << 20), "{during:?} {after:?}");
+        if reset_peak() {
+            let reset = resident().unwrap();
+            assert!(reset.peak_bytes < during.current_bytes - BYTES as u64 / 2, "{during:?} {reset:?}");
+        }
     }
 }

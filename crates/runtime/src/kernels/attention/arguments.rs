@@ -29,29 +29,22 @@ impl<'a> Arguments<'a> {
     pub(super) unsafe fn of(call: &ffi::AttentionCall) -> Result<Self, String> {
         let mut sizes = [[0; 4]; 8];
         let [query, key, value, key_cache, value_cache, positions, until, out] = &mut sizes;
-        // SAFETY (all eight): C++ gives as many sizes as there are dimensions.
-        let query = unsafe { Tensor::new::<f32>("query", &call.query, query) }?;
-        // SAFETY: as above.
-        let key = unsafe { Tensor::new::<f32>("key", &call.key, key) }?;
-        // SAFETY: as above.
-        let value = unsafe { Tensor::new::<f32>("value", &call.value, value) }?;
-        // SAFETY: as above.
-        let key_cache = unsafe { Tensor::new::<f32>("key_cache", &call.key_cache, &mut key_cache[..3]) }?;
-        // SAFETY: as above.
-        let value_cache =
-            unsafe { Tensor::new::<f32>("value_cache", &call.value_cache, &mut value_cache[..3]) }?;
-        // SAFETY: as above.
-        let positions =
-            unsafe { Tensor::new::<i64>("cache_position", &call.cache_position, &mut positions[..1]) }?;
-        let until = match call.has_visible_until {
-            false => None,
-            // SAFETY: as above.
-            true => {
-                Some(unsafe { Tensor::new::<i64>("visible_until", &call.visible_until, &mut until[..1]) }?)
-            }
+        // SAFETY: C++ gives as many sizes as there are dimensions.
+        let (query, key, value, key_cache, value_cache, positions, until, out) = unsafe {
+            (
+                Tensor::new::<f32>("query", &call.query, query)?,
+                Tensor::new::<f32>("key", &call.key, key)?,
+                Tensor::new::<f32>("value", &call.value, value)?,
+                Tensor::new::<f32>("key_cache", &call.key_cache, &mut key_cache[..3])?,
+                Tensor::new::<f32>("value_cache", &call.value_cache, &mut value_cache[..3])?,
+                Tensor::new::<i64>("cache_position", &call.cache_position, &mut positions[..1])?,
+                match call.has_visible_until {
+                    true => Some(Tensor::new::<i64>("visible_until", &call.visible_until, &mut until[..1])?),
+                    false => None,
+                },
+                Tensor::new::<f32>("out", &call.out, out)?,
+            )
         };
-        // SAFETY: as above.
-        let out = unsafe { Tensor::new::<f32>("out", &call.out, out) }?;
 
         let shape = shape(&query, &key_cache)?;
         let Shape { rows, key_heads, dim, .. } = shape;
@@ -70,7 +63,7 @@ impl<'a> Arguments<'a> {
             read.chain(written[at + 1..].iter().copied())
                 .try_for_each(|other| tensor.must_be_apart_from(other))?;
         }
-        // SAFETY (all eight): the caller's promise; what is written shares memory with nothing else.
+        // SAFETY: the caller's promise; what is written shares memory with nothing else.
         Ok(unsafe {
             Self {
                 shape,
