@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from nearside_export.errors import ExportError
+from nearside_export.runtime import nearside
+
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT / "models"
 EFFICIENTNET = MODELS / "efficientnet-lite0.nearside"
@@ -23,3 +26,12 @@ def picture() -> Image.Image:
     smooth = np.stack([x * 2.5, y * 4.0, 255 - x - y], axis=-1)
     noisy = smooth + rng.normal(0.0, 12.0, smooth.shape)
     return Image.fromarray(np.clip(noisy, 0, 255).astype(np.uint8))
+
+
+@pytest.fixture(scope="session")
+def nearside_cli() -> Path:
+    """Find the ``nearside`` command: ``cargo xtask test`` builds it and says where it is."""
+    try:
+        return nearside.command()
+    except ExportError as error:
+        pytest.skip(str(error))

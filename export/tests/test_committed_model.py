@@ -17,7 +17,7 @@ from nearside_export.data.sources import photo
 from nearside_export.errors import PackageError
 from nearside_export.manifest import Manifest
 from nearside_export.preprocess import preprocess
-from nearside_export.runtime import LoadedMethod
+from nearside_export.runtime.wheel import LoadedMethod
 from nearside_export.tasks import verify
 
 

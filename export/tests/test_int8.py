@@ -14,7 +14,7 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 from nearside_export.lower import xnnpack
 from nearside_export.lower.program import LoweredProgram
 from nearside_export.quantise import none, pt2e_static_int8
-from nearside_export.runtime import LoadedMethod
+from nearside_export.runtime.wheel import LoadedMethod
 
 
 class SmallNet(torch.nn.Module):

@@ -27,3 +27,7 @@ class SourceError(ExportError):
 
 class UnsupportedError(ExportError):
     """The model needs something that this exporter can't give it, and says so."""
+
+
+class MethodError(ExportError):
+    """A method of a program cannot be loaded or run."""

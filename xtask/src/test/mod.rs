@@ -55,7 +55,7 @@ impl Suite {
             Self::Rust => &[Part::Compiler, Part::ExecuTorch],
             Self::Kotlin => &[Part::Compiler, Part::ExecuTorch, Part::Kotlin],
             Self::Swift => &[Part::Compiler, Part::ExecuTorch, Part::Swift],
-            Self::Python => &[Part::Python],
+            Self::Python => &[Part::Compiler, Part::ExecuTorch, Part::Python],
             Self::Delegates => &[Part::Compiler, Part::ExecuTorch, Part::Vendors],
             Self::Arm64 => &[Part::Arm64],
         }

@@ -1,4 +1,4 @@
-//! The tests of the Python exporter.
+//! The tests of the Python exporter, some of which run programs by the command line.
 
 use super::Run;
 use super::summary;
@@ -9,6 +9,7 @@ use std::fs;
 use std::process::Command;
 
 pub(super) fn run(ctx: &Context, step: &Step) -> Result<Run> {
+    step.run(ctx.cargo().args(["build", "-p", "nearside-cli"]))?;
     let report = ctx.target.join("pytest.xml");
     // Best effort: of an earlier run, and then overwritten, unless pytest doesn't start.
     let _ = fs::remove_file(&report);
@@ -16,6 +17,7 @@ pub(super) fn run(ctx: &Context, step: &Step) -> Result<Run> {
         Command::new(python::EXPORT.python(ctx)?)
             .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:logging"])
             .arg(format!("--junitxml={}", report.display()))
+            .env("NEARSIDE_CLI", ctx.target.join("debug/nearside"))
             .env("PYTHONPATH", ctx.root.join("export/src"))
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .current_dir(ctx.root.join("export")),

@@ -26,7 +26,7 @@ from nearside_export.package import SUFFIX, file_ref, refuse_dropping, staged_fo
 from nearside_export.preprocess import preprocess
 from nearside_export.progress import say
 from nearside_export.quantise import none, pt2e_static_int8
-from nearside_export.runtime import LoadedMethod
+from nearside_export.runtime.wheel import LoadedMethod
 from nearside_export.versions import installed
 
 SCHEMES = {"int8": pt2e_static_int8.NAME, "fp32": none.NAME}
