@@ -130,6 +130,12 @@ pub enum Error {
         /// What it may take.
         budget_bytes: u64,
     },
+    /// Methods can't be loaded as a group.
+    #[error("the methods do not share their state: {reason}")]
+    NotShared {
+        /// Why not.
+        reason: String,
+    },
     /// A file could not be written.
     #[error("cannot write {path}: {source}")]
     Write {
@@ -381,6 +387,9 @@ impl Error {
             }
             Self::DelegatesNotAllowed { .. } => "choose a variant that was exported for these delegates",
             Self::OverBudget { .. } => "raise the budget, or choose a smaller variant",
+            Self::NotShared { .. } => {
+                "export the methods together, with share_mutable_buffers, or load them one by one"
+            }
             Self::Write { .. } => "check that the folder exists, may be written and has room",
             Self::SnapshotMismatch { .. } => {
                 "restore it into the method of the program that it was taken from"

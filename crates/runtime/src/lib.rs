@@ -19,6 +19,7 @@ pub mod delegate;
 mod error;
 mod external;
 pub mod file;
+mod group;
 mod kernels;
 mod load_options;
 pub mod memory;
@@ -35,6 +36,7 @@ mod tensor;
 mod threads;
 
 pub use error::{Code, Error, Result};
+pub use group::MethodGroup;
 pub use load_options::LoadOptions;
 pub use metadata::{MethodMeta, TensorMeta, ValueMeta};
 pub use method::{Method, Outputs, Value};

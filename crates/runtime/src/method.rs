@@ -55,6 +55,18 @@ impl Method {
         method: &MethodFile,
         options: &LoadOptions,
     ) -> Result<Self> {
+        Self::load_sharing(program, file, method, options, None)
+    }
+
+    /// Loads it with a given arena in place of its own one of that index. The given one is large enough, and in use by
+    /// nobody while the method runs.
+    pub(crate) fn load_sharing(
+        program: &Program,
+        file: &ProgramFile,
+        method: &MethodFile,
+        options: &LoadOptions,
+        given: Option<(usize, &Arena)>,
+    ) -> Result<Self> {
         let meta = MethodMeta::new(method);
         let Cleared { state, need, reads_in_place, delegates } =
             preflight::clear(program, file, method, options)?;
@@ -66,7 +78,12 @@ impl Method {
             let arena = usize::try_from(bytes).ok().and_then(Arena::new);
             arena.ok_or_else(|| Error::OutOfMemory { method: meta.name.clone(), bytes })
         };
-        let mut arenas = method.arena_bytes().into_iter().map(arena).collect::<Result<Vec<_>>>()?;
+        let place = |(index, bytes)| match given {
+            Some((at, given)) if at == index => Ok(given.share()),
+            _ => arena(bytes),
+        };
+        let mut arenas =
+            method.arena_bytes().into_iter().enumerate().map(place).collect::<Result<Vec<_>>>()?;
         let spans: Vec<_> = arenas.iter().map(Arena::span).collect();
         let pool = PoolUse::new();
         ffi::start_log();
@@ -144,9 +161,7 @@ impl Method {
     /// # Errors
     /// [`Error::Poisoned`], [`Error::OutOfMemory`], or [`Error::Read`] if the program's file can't be read any more.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        let whole =
-            |(arena, memory): (usize, &Arena)| Part { arena, offset: 0, bytes: memory.as_slice().len() };
-        self.snapshot_of(self.arenas.iter().enumerate().map(whole).collect())
+        self.snapshot_of(snapshot::whole(&self.arenas))
     }
 
     /// Copies only the values that live on from run to run ([`Method::state`]): all that later runs depend on.
@@ -154,12 +169,7 @@ impl Method {
     /// # Errors
     /// As [`Method::snapshot`].
     pub fn snapshot_state(&self) -> Result<Snapshot> {
-        let part = |buffer: &StateBuffer| {
-            let (offset, bytes) =
-                (buffer.range.start as usize, (buffer.range.end - buffer.range.start) as usize);
-            Part { arena: buffer.arena, offset, bytes }
-        };
-        self.snapshot_of(snapshot::joined(self.state.iter().map(part).collect()))
+        self.snapshot_of(parts_of(&self.state))
     }
 
     fn snapshot_of(&self, parts: Vec<Part>) -> Result<Snapshot> {
@@ -195,7 +205,11 @@ impl Method {
         Ok(())
     }
 
-    fn must_be_sound(&self) -> Result<()> {
+    pub(crate) fn arenas(&self) -> &[Arena] {
+        &self.arenas
+    }
+
+    pub(crate) fn must_be_sound(&self) -> Result<()> {
         if self.poisoned { Err(Error::Poisoned { method: self.meta.name.clone() }) } else { Ok(()) }
     }
 
@@ -358,6 +372,15 @@ fn check_input(meta: &MethodMeta, index: usize, input: &TensorRef<'_>, expected:
         });
     }
     Ok(())
+}
+
+/// Where `state` is.
+pub(crate) fn parts_of(state: &[StateBuffer]) -> Vec<Part> {
+    let part = |buffer: &StateBuffer| {
+        let (offset, bytes) = (buffer.range.start as usize, (buffer.range.end - buffer.range.start) as usize);
+        Part { arena: buffer.arena, offset, bytes }
+    };
+    snapshot::joined(state.iter().map(part).collect())
 }
 
 fn jumps_back(method: &MethodFile) -> bool {

@@ -5,6 +5,7 @@ use crate::delegate;
 use crate::error::{Code, Error, Result};
 use crate::external::ExternalData;
 use crate::file::{DataFile, Initial, ProgramFile, Source, open_regular};
+use crate::group::MethodGroup;
 use crate::load_options::LoadOptions;
 use crate::metadata::MethodMeta;
 use crate::method::Method;
@@ -158,6 +159,18 @@ impl Program {
         let file = self.file()?;
         let method = file.method(name).ok_or_else(|| self.changed())?;
         Method::load(self, &file, method, options)
+    }
+
+    /// Loads methods that share their state: the mutable buffers that were exported with `share_mutable_buffers` are in the
+    /// same memory for all of them. Each method that is loaded by itself has a state of its own instead.
+    ///
+    /// `options` hold for each method, a memory budget for all together: what they share counts once.
+    ///
+    /// # Errors
+    /// [`Error::NotShared`] if they have no such buffers or don't agree about them; those of
+    /// [`Program::load_method_with`].
+    pub fn load_group(&self, names: &[&str], options: &LoadOptions) -> Result<MethodGroup> {
+        MethodGroup::load(self, names, options)
     }
 
     /// All checks that [`Program::load_method_with`] makes before it allocates anything, but for whether delegates' options

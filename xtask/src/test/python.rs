@@ -17,7 +17,7 @@ pub(super) fn run(ctx: &Context, step: &Step) -> Result<Run> {
         Command::new(python::EXPORT.python(ctx)?)
             .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:logging"])
             .arg(format!("--junitxml={}", report.display()))
-            .env("NEARSIDE_CLI", ctx.target.join("debug/nearside"))
+            .env("NEARSIDE_CLI", ctx.libraries().join("nearside"))
             .env("PYTHONPATH", ctx.root.join("export/src"))
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .current_dir(ctx.root.join("export")),

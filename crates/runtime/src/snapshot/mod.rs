@@ -104,6 +104,12 @@ impl fmt::Debug for Snapshot {
     }
 }
 
+/// All of `arenas`.
+pub(crate) fn whole(arenas: &[Arena]) -> Vec<Part> {
+    let part = |(arena, memory): (usize, &Arena)| Part { arena, offset: 0, bytes: memory.as_slice().len() };
+    arenas.iter().enumerate().map(part).collect()
+}
+
 /// Sorts `parts` and joins those that touch or overlap.
 pub(crate) fn joined(mut parts: Vec<Part>) -> Vec<Part> {
     parts.sort_by_key(|part| (part.arena, part.offset));
