@@ -71,6 +71,9 @@ pub(crate) struct CallArgs {
     /// The method, for inputs that do not name one; the variant's own by default, `forward` for a program
     #[arg(long)]
     pub(crate) method: Option<String>,
+    /// Methods that share their state, if they were exported so, such as prefill,decode
+    #[arg(long, value_name = "METHOD,METHOD", value_delimiter = ',')]
+    pub(crate) share: Vec<String>,
     /// A folder for the outputs: 0.safetensors for the first call, and so on
     #[arg(long, value_name = "FOLDER", conflicts_with = "stream")]
     pub(crate) out: Option<PathBuf>,

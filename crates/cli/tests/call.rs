@@ -205,6 +205,24 @@ fn a_stream_keeps_its_state_until_it_is_reset() {
 }
 
 #[test]
+fn methods_share_their_state_if_asked_to() {
+    let mut stream = Stream::start(&[&fixture("counter-shared.pte"), "--share", "forward,read"]);
+    assert_eq!(f32s(&stream.ask(&count(&[], [1.0; 4], 0)), "0"), FIRST);
+    let read = |stream: &mut Stream| {
+        let read = stream.ask(&document(&[("method", "read")], &[]));
+        (f32s(&read, "0"), f32s(&read, "1"))
+    };
+    assert_eq!(read(&mut stream), (vec![1.0; 4], vec![1.0, 1.5, 2.0, 2.5]));
+    stream.ask(&document(&[("do", "reset"), ("method", "read")], &[]));
+    assert_eq!(read(&mut stream), (vec![0.0; 4], vec![1.0, 2.0, 3.0, 4.0]));
+    assert_eq!(f32s(&stream.ask(&count(&[], [1.0; 4], 0)), "0"), FIRST);
+    assert!(stream.end().status.success());
+    let program = fixture("multi.pte");
+    let said = failure(&[&program, "--share", "forward,twice"]);
+    assert!(said.contains("do not share their state"), "{said}");
+}
+
+#[test]
 fn a_stream_goes_on_after_a_call_that_fails() {
     let mut stream = Stream::start(&[&fixture("counter.pte")]);
     stream.ask(&count(&[], [1.0; 4], 0));

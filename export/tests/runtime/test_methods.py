@@ -97,6 +97,16 @@ def test_our_operators_give_what_eager_gave() -> None:
 
 
 @pytest.mark.usefixtures("nearside_cli")
+def test_methods_can_share_their_state() -> None:
+    with nearside.Program(FOLDER / "counter-shared.pte", share=["forward", "read"]) as program:
+        methods = {name: program.method(name) for name in ("forward", "read")}
+        for _ in range(2):
+            for call in calls("counter-shared.pte"):
+                check(methods[call["method"]], call)
+            methods["read"].reset()
+
+
+@pytest.mark.usefixtures("nearside_cli")
 def test_methods_of_one_program_are_told_apart_in_the_report() -> None:
     with nearside.Program(FOLDER / "multi.pte", threads=1) as program:
         x = np.ones((2, 3), np.float32)

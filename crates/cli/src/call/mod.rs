@@ -21,7 +21,7 @@ pub(crate) fn call(args: &CallArgs) -> Result<()> {
     let (variant, method) = (args.variant.as_deref(), args.method.as_deref());
     let subject = Subject::open(&args.path, &args.data, variant, method, &options)?;
     use_threads(args.load.threads())?;
-    let mut session = Session::new(subject, options);
+    let mut session = Session::new(subject, options, args.share.clone());
     if args.stream {
         return stream(&mut session, &mut BufReader::new(std::io::stdin().lock()));
     }

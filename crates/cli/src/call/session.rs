@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::subject::Subject;
 use nearside_pipeline::runtime::memory::{reset_peak, resident};
-use nearside_pipeline::runtime::{LoadOptions, Method, Outputs, Value};
+use nearside_pipeline::runtime::{LoadOptions, Method, MethodGroup, Outputs, Value};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -11,7 +11,9 @@ use super::message::Request;
 
 /// A loaded method and its times.
 pub(super) struct Called {
-    method: Method,
+    /// `None` for one of the group.
+    method: Option<Method>,
+    /// For one of the group, what loading all of it took.
     pub(super) load_ms: f64,
     pub(super) calls_ms: Vec<f64>,
     /// Type and shape of each output of the latest call; the kind where it is no tensor.
@@ -29,9 +31,19 @@ pub(super) struct Peaks {
     pub(super) calls: Option<u64>,
 }
 
+impl Called {
+    fn new(method: Option<Method>, load_ms: f64) -> Self {
+        Self { method, load_ms, calls_ms: Vec::new(), outputs: Vec::new() }
+    }
+}
+
 pub(super) struct Session {
     pub(super) subject: Subject,
     options: LoadOptions,
+    /// Methods that share their state.
+    share: Vec<String>,
+    /// Loaded when the first of them is called.
+    group: Option<MethodGroup>,
     pub(super) methods: BTreeMap<String, Called>,
     start: Option<u64>,
     /// The largest peak that was reset.
@@ -40,9 +52,18 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(subject: Subject, options: LoadOptions) -> Self {
+    pub(super) fn new(subject: Subject, options: LoadOptions, share: Vec<String>) -> Self {
         let start = resident().map(|resident| resident.current_bytes);
-        Self { subject, options, methods: BTreeMap::new(), start, earlier: 0, is_reset: false }
+        Self {
+            subject,
+            options,
+            share,
+            group: None,
+            methods: BTreeMap::new(),
+            start,
+            earlier: 0,
+            is_reset: false,
+        }
     }
 
     /// The method that a document asks for.
@@ -56,10 +77,15 @@ impl Session {
             return Ok(());
         }
         let begin = Instant::now();
-        let method = self.subject.program.load_method_with(name, &self.options)?;
-        let load_ms = ms_since(begin);
-        let called = Called { method, load_ms, calls_ms: Vec::new(), outputs: Vec::new() };
-        self.methods.insert(name.to_owned(), called);
+        if self.share.iter().any(|shared| shared == name) {
+            let names: Vec<_> = self.share.iter().map(String::as_str).collect();
+            self.group = Some(self.subject.program.load_group(&names, &self.options)?);
+            let load_ms = ms_since(begin);
+            self.methods.extend(self.share.iter().map(|name| (name.clone(), Called::new(None, load_ms))));
+        } else {
+            let method = self.subject.program.load_method_with(name, &self.options)?;
+            self.methods.insert(name.to_owned(), Called::new(Some(method), ms_since(begin)));
+        }
         if let Some(resident) = resident() {
             self.earlier = self.earlier.max(resident.peak_bytes);
             self.is_reset = reset_peak();
@@ -73,7 +99,11 @@ impl Session {
         let inputs = request.inputs.iter().map(|input| input.tensor()).collect::<Result<Vec<_>>>()?;
         let Some(called) = self.methods.get_mut(name) else { unreachable!("it was loaded just now") };
         let begin = Instant::now();
-        let outputs = called.method.execute(&inputs)?;
+        let outputs = match (&mut called.method, &mut self.group) {
+            (Some(method), _) => method.execute(&inputs)?,
+            (None, Some(group)) => group.execute(name, &inputs)?,
+            (None, None) => unreachable!("methods without a group are loaded by themselves"),
+        };
         let ms = ms_since(begin);
         called.calls_ms.push(ms);
         called.outputs = (0..outputs.len())
@@ -82,16 +112,19 @@ impl Session {
         Ok((outputs, ms))
     }
 
-    /// Brings the state of a method, or of all that are loaded, back to its beginning.
+    /// Brings the state of a method, with that of those that share it, or of all that are loaded back to its beginning.
     pub(super) fn reset(&mut self, name: Option<&str>) -> Result<()> {
         if let Some(name) = name {
             self.load(name)?;
         }
-        let methods = self.methods.iter_mut().filter(|(loaded, _)| name.is_none_or(|name| name == *loaded));
-        for (_, called) in methods {
-            called.method.reset()?;
+        let meant = |method: &str| name.is_none_or(|name| name == method);
+        for (_, called) in self.methods.iter_mut().filter(|(name, _)| meant(name)) {
+            called.method.as_mut().map_or(Ok(()), Method::reset)?;
         }
-        Ok(())
+        match &mut self.group {
+            Some(group) if self.share.iter().any(|name| meant(name)) => Ok(group.reset()?),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn peaks(&self) -> Peaks {

@@ -66,7 +66,8 @@ class Program:
     """A program or package in a process of its own; use it in ``with``, or ``close`` it.
 
     ``source``: a ``.pte``, its bytes, or the folder of a package. ``data``: the ``.ptd`` files of a
-    ``.pte``. ``delegate_options``: as ``DELEGATE.OPTION=VALUE``. ``cli``: the ``nearside`` command,
+    ``.pte``. ``share``: methods that share their state, if they were exported so. Others have their
+    own. ``delegate_options``: as ``DELEGATE.OPTION=VALUE``. ``cli``: the ``nearside`` command,
     if not that of `command`.
     """
 
@@ -76,6 +77,7 @@ class Program:
         data: Sequence[Path] = (),
         *,
         variant: str | None = None,
+        share: Sequence[str] = (),
         threads: int | None = None,
         delegate_options: Sequence[str] = (),
         cli: Path | None = None,
@@ -90,6 +92,8 @@ class Program:
             program = source
         options = [f"--data={path}" for path in data]
         options += [f"--delegate-option={option}" for option in delegate_options]
+        if share:
+            options.append(f"--share={','.join(share)}")
         if variant is not None:
             options.append(f"--variant={variant}")
         if threads is not None:
@@ -184,5 +188,5 @@ class LoadedMethod:
         return outputs
 
     def reset(self) -> None:
-        """Begin afresh; see `RunnableMethod.reset`."""
+        """Begin afresh, with those that share the state; see `RunnableMethod.reset`."""
         self._program.ask([], {"do": "reset", "method": self.name})
