@@ -10,7 +10,7 @@ use std::ops::Range;
 const TILE: usize = 64;
 
 /// Sums that a dot product keeps side by side: the compiler may not reorder a sum of floats by itself.
-const LANES: usize = 16;
+const LANES: usize = 8;
 
 /// A row of the block.
 #[derive(Clone, Copy)]
