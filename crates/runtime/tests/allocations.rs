@@ -49,3 +49,18 @@ fn a_warm_run_allocates_nothing() {
         assert_eq!(ALLOCATIONS.get() - before, 0, "{}", case.file);
     }
 }
+
+#[test]
+fn neither_does_a_call_of_our_attention() {
+    let program = Program::open(path("attention.pte"), LoadMode::Mmap).unwrap();
+    let mut method = program.load_method("forward").unwrap();
+    let x = [0.25f32; 3 * 16];
+    let inputs = [TensorRef::new(&x, &[1, 3, 16]).unwrap(), TensorRef::new(&[2i64, 3, 4], &[3]).unwrap()];
+    let mut run = || method.execute(&inputs).unwrap().tensor(0).unwrap().as_slice::<f32>().unwrap()[0];
+    let first = run();
+    let before = ALLOCATIONS.get();
+    for _ in 0..10 {
+        assert_eq!(run(), first);
+    }
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+}

@@ -64,6 +64,14 @@ def test_it_is_pytorchs_own_attention_over_the_slots_that_are_seen(
     assert values.equal(want_values)
 
 
+def test_the_caches_stay_plain_buffers_where_gradients_are_kept() -> None:
+    layer = Layer()
+    layer(torch.ones(1, 2, WIDTH), torch.arange(2))
+    assert layer.key_cache.is_leaf
+    assert not layer.value_cache.requires_grad
+    assert layer.key_cache.any()
+
+
 def test_the_definition_is_sound() -> None:
     arguments = (*tensors(3), *caches(), torch.arange(3), None, 0.5, 0)
     checks = ("test_schema", "test_faketensor")

@@ -9,6 +9,8 @@ operator mutates, so that no copy of a cache is made:
   buffers themselves again, and no ``copy_`` writes them back. It takes no
   ``run_reinplace_pass``. The call must be the only one that writes the buffer, or the next writer
   must take its result.
+- Export takes two example inputs that are one tensor object for one input: give ``visible_until`` a
+  tensor of its own, or the program ignores what is passed for it.
 - The memory planner gives the buffers places of their own in each method. For methods that share
   them, plan with ``share_mutable_buffers`` (memory id 2).
 
@@ -50,8 +52,8 @@ def attention(
 ) -> torch.Tensor:
     """Write ``key`` and ``value`` into the caches, then attend: f32 ``[1, S, H, D]``.
 
-    Arguments as in the module's description; ``scale`` multiplies the scores. Raises
-    ``RuntimeError`` for shapes, types or positions that don't fit together.
+    Nothing of it has a gradient. Arguments as in the module's description; ``scale`` multiplies the
+    scores. Raises ``RuntimeError`` for shapes, types or positions that don't fit together.
     """
     return torch.ops.nearside.attention(
         query,
@@ -67,6 +69,7 @@ def attention(
 
 
 @torch.library.impl(_LIBRARY, "attention", "CPU")
+@torch.no_grad()
 def _eager(
     query: torch.Tensor,
     key: torch.Tensor,
@@ -100,6 +103,7 @@ def _eager(
 
 
 @torch.library.impl(_LIBRARY, "attention.out", "CPU")
+@torch.no_grad()
 def _eager_out(
     query: torch.Tensor,
     key: torch.Tensor,
