@@ -8,7 +8,7 @@ import pytest
 
 from nearside_export.architectures.decoder import export
 from nearside_export.lower import xnnpack
-from nearside_export.runtime import LoadedMethod
+from nearside_export.runtime.wheel import LoadedMethod
 
 MAX_PREFILL = 16
 CALLS = [(0, 13), (13, 14), (14, 30), *((i, i + 1) for i in range(30, 36))]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from nearside_export.architectures.decoder.attention import KINDS
 from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.data.text import HELD_OUT
-from nearside_export.errors import UnsupportedError, UsageError
+from nearside_export.errors import UsageError
 from nearside_export.lower import xnnpack
 from nearside_export.lower.program import LoweredProgram
 from nearside_export.manifest import (
@@ -38,7 +40,7 @@ from nearside_export.package import (
     write_manifest,
 )
 from nearside_export.progress import say
-from nearside_export.runtime import LoadedMethod
+from nearside_export.runtime import RunnableMethod, nearside, wheel
 from nearside_export.sources.model import ModelSource, Tokenizer
 from nearside_export.versions import installed
 
@@ -84,6 +86,8 @@ def export_package(source: ModelSource, request: Request, out: Path, command: st
     context = context_length(request, config)
     prefill = min(request.max_prefill_tokens, context)
     variant = f"xnnpack-{request.variant}"
+    if request.attention == "fused":
+        nearside.command()  # Fails now where it is missing, not after an hour's export.
     target = package_path(source, request, out)
     refuse_dropping(target, {variant})
     with staged_folder(target) as folder:
@@ -159,18 +163,9 @@ def measure_quality(
     max_prefill_tokens: int,
     gate: GenerateGate,
 ) -> GenerateQuality:
-    """Compare the program, as ExecuTorch runs it, with ``reference`` on held-out text."""
-    if "nearside::attention" in lowered.operators:
-        raise UnsupportedError(
-            "fused attention can't be measured by the wheel's runtime, which lacks the operator "
-            "nearside::attention. Use --attention plain"
-        )
+    """Compare the program, as it runs, with ``reference`` on held-out text."""
     tokens = _held_out(tokenizer, reference.context_length)
     chunk = min(max_prefill_tokens, max(1, len(tokens) // 4))
-    loaded = LoadedMethod(lowered.pte, lowered.method)
-
-    def program(ids: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.float32]:
-        return loaded.run([ids, positions])[0][0, 0]
 
     def eager(ids: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.float32]:
         with torch.no_grad():
@@ -178,8 +173,26 @@ def measure_quality(
 
     reference.reset()
     want = language_quality.predictions(eager, tokens, chunk)
-    got = language_quality.predictions(program, tokens, chunk)
+    with running(lowered) as method:
+
+        def program(ids: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.float32]:
+            return method.run([ids, positions])[0][0, 0]
+
+        got = language_quality.predictions(program, tokens, chunk)
     return language_quality.compare(want, got, language_quality.targets(tokens, chunk), gate)
+
+
+@contextmanager
+def running(lowered: LoweredProgram) -> Iterator[RunnableMethod]:
+    """Load a program: by the wheel's runtime, or by ours where it calls operators of ours.
+
+    `ExportError` where it needs the command ``nearside``, and there is none.
+    """
+    if not any(name.startswith("nearside::") for name in lowered.operators):
+        yield wheel.LoadedMethod(lowered.pte, lowered.method)
+        return
+    with nearside.Program(lowered.pte) as program:
+        yield program.method(lowered.method)
 
 
 def _held_out(tokenizer: Tokenizer, context: int) -> list[int]:

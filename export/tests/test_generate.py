@@ -1,0 +1,129 @@
+"""Task generate from the command line: whole packages, or nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer
+
+from nearside_export.cli import main
+from nearside_export.manifest import Manifest
+from nearside_export.package import check_files
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    assert main(["tiny", "llama", "--out", str(tmp_path / "tiny-llama")]) == 0
+    return tmp_path / "tiny-llama"
+
+
+def test_a_package_is_what_its_manifest_says(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    command = ["generate", str(tiny), "--context", "96", "--max-prefill", "16", "--out", str(out)]
+    assert main(command) == 0
+    package = out / "tiny-llama-fp32.nearside"
+    assert str(package) in capsys.readouterr().out
+    manifest = Manifest.read(package)
+    check_files(package, manifest)
+    assert (manifest.name, manifest.task.NAME) == ("tiny-llama", "generate")
+    assert manifest.licence == "apache-2.0"
+    facts = manifest.task.generation
+    assert (facts.context_length, facts.max_prefill_tokens, facts.vocab_size) == (96, 16, 320)
+    assert (facts.bos_id, facts.eos_ids, facts.add_bos) == (0, [1, 4], True)
+    assert facts.sliding_window is None
+    tokenizer = Tokenizer.from_file(str(package / manifest.task.tokenizer.path))
+    assert tokenizer.encode("the").ids[0] == facts.bos_id
+    template = (package / manifest.task.chat_template.path).read_text()
+    assert template == (tiny / "chat_template.jinja").read_text()
+    (variant,) = manifest.variants
+    assert variant.quality.logit_max_error < 1e-4
+    assert variant.quality.next_token_agreement == 1.0
+    assert variant.export_command == (
+        "nearside-export generate tiny-llama --variant fp32 --context 96 --max-prefill 16"
+    )
+    named = {"manifest.json", *(f.path for f in manifest.files())}
+    assert {p.name for p in package.iterdir()} == named
+
+    from executorch.runtime import Runtime
+
+    program = Runtime.get().load_program((package / variant.program.path).read_bytes())
+    constants = {
+        n: program.load_method(n).execute([]) for n in program.method_names if n != "forward"
+    }
+    assert constants["get_max_seq_len"] == [16]
+    assert constants["get_max_context_len"] == [96]
+    assert constants["get_eos_ids"] == [1, 4]
+    assert constants["get_bos_id"] == [0]
+    assert constants["get_n_kv_heads"] == [2]
+    assert constants["get_head_dim"] == [16]
+    assert constants["use_kv_cache"] == [True]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--context", "257"], 2, "--context 257 is more than the 256 positions"),
+        (["--context", "0"], 2, "--context is 0, but must be at least 1"),
+        (["--max-prefill", "-1"], 2, "--max-prefill is -1"),
+    ],
+)
+def test_wrong_options_write_nothing(
+    tiny: Path,
+    tmp_path: Path,
+    options: list[str],
+    code: int,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["generate", str(tiny), *options, "--out", str(tmp_path / "out")]) == code
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_broken_model_writes_nothing(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    config = json.loads((tiny / "config.json").read_text())
+    (tiny / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    assert main(["generate", str(tiny), "--out", str(out)]) == 1
+    assert "layers.2.self_attn.q_proj.weight' is missing" in capsys.readouterr().err
+    assert list(out.iterdir()) == []
+    (tiny / "config.json").write_text(json.dumps({**config, "hidden_act": "relu"}))
+    assert main(["generate", str(tiny), "--out", str(out)]) == 1
+    assert "config.json: hidden_act is 'relu'" in capsys.readouterr().err
+    assert list(out.iterdir()) == []
+    (tiny / "README.md").unlink()
+    assert main(["generate", str(tiny), "--out", str(out)]) == 2
+    assert "states no licence: give it with --licence" in capsys.readouterr().err
+
+
+def test_a_failure_half_way_leaves_the_old_package(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nearside_export.architectures.decoder import export
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    out = tmp_path / "out"
+    monkeypatch.setattr(export, "export", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        main(["generate", str(tiny), "--out", str(out)])
+    assert list(out.iterdir()) == []
+
+
+def test_an_unknown_family_lists_the_known_ones(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tiny", "mamba", "--out", str(tmp_path / "x")]) == 2
+    assert "known: llama, qwen3, gemma3-text" in capsys.readouterr().err
+    assert main(["tiny", "llama", "--out", str(tiny)]) == 2
+    assert "exists already" in capsys.readouterr().err
