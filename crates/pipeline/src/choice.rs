@@ -1,10 +1,11 @@
 //! Which variant of a package is loaded.
 
 use crate::error::{Error, Refusal, Result};
-use crate::loaded::check_method;
-use crate::package::Package;
 use crate::package::manifest::Variant;
-use nearside_runtime::{Code, Error as RuntimeError, LoadMode, LoadOptions, Method};
+use crate::package::{Package, check_method};
+use nearside_runtime::preflight::Coverage;
+use nearside_runtime::{Code, Error as RuntimeError, LoadMode, LoadOptions, Method, Program};
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Package {
     /// The variant called `wanted`, or the first that can run here and meets `demands`. Its files are looked at, not read
@@ -68,13 +69,70 @@ fn first<'p, T>(
 
 /// Checks whether `variant` can be loaded, before anything of its size is read or allocated.
 fn look(package: &Package, variant: &Variant, demands: &LoadOptions, mode: LoadMode) -> Result<()> {
-    Ok(package.look_at(variant)?.check_method(&variant.method, demands, mode)?)
+    let program = package.look_at(variant)?;
+    if variant.methods.is_none() {
+        return Ok(program.check_method(&variant.method, demands, mode)?);
+    }
+    let names = variant.method_names();
+    let each = each_alone(demands);
+    for name in &names {
+        program.check_method(name, &each, mode)?;
+    }
+    Ok(check_together(&program, &names, demands)?)
 }
 
 fn load(package: &Package, variant: &Variant, demands: &LoadOptions, mode: LoadMode) -> Result<Method> {
     let program = package.open_program(variant, mode)?;
-    check_method(program.method_meta(&variant.method)?, variant, package)?;
-    Ok(program.load_method_with(&variant.method, demands)?)
+    for name in variant.method_names() {
+        check_method(program.method_meta(name)?, variant, package)?;
+    }
+    if variant.methods.is_none() {
+        return Ok(program.load_method_with(&variant.method, demands)?);
+    }
+    check_together(&program, &variant.method_names(), demands)?;
+    Ok(program.load_method_with(&variant.method, &each_alone(demands))?)
+}
+
+/// What is demanded of each of several methods: one that looks tokens up in a table, say, need not run in a delegate.
+fn each_alone(demands: &LoadOptions) -> LoadOptions {
+    LoadOptions { min_coverage: None, delegates: None, ..demands.clone() }
+}
+
+/// Holds several methods to the coverage and the delegates that are demanded, as if they were one.
+fn check_together(
+    program: &Program,
+    names: &[&str],
+    demands: &LoadOptions,
+) -> std::result::Result<(), RuntimeError> {
+    if demands.min_coverage.is_none() && demands.delegates.is_none() {
+        return Ok(());
+    }
+    let mut coverage = Coverage { delegated: Some(0), portable: 0 };
+    let mut found = BTreeSet::new();
+    let mut portable = BTreeMap::new();
+    for name in names {
+        let report = program.report(name)?;
+        coverage.portable += report.coverage.portable;
+        coverage.delegated = coverage.delegated.zip(report.coverage.delegated).map(|(all, more)| all + more);
+        found.extend(program.method_meta(name)?.delegates.iter().cloned());
+        for (operator, calls) in report.portable {
+            *portable.entry(operator).or_default() += calls;
+        }
+    }
+    let method = names.join("`, `");
+    let portable = portable.into_iter().collect();
+    if let Some(demanded) = &demands.delegates
+        && (found.is_empty() || !found.iter().all(|id| demanded.contains(id)))
+    {
+        let (found, demanded) = (found.into_iter().collect(), demanded.clone());
+        return Err(RuntimeError::DelegatesNotAllowed { method, found, demanded, portable });
+    }
+    match demands.min_coverage {
+        Some(demanded) if coverage.share().unwrap_or(0.0) < demanded => {
+            Err(RuntimeError::CoverageTooLow { method, coverage: coverage.share(), demanded, portable })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether a sound variant can't run here, or not as demanded: another one may.

@@ -1,5 +1,6 @@
 //! What can go wrong between a package and a result.
 
+use crate::package::manifest::TaskKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -76,15 +77,27 @@ pub enum Error {
         /// What differs.
         reason: String,
     },
-    /// The program takes or gives something else than pictures and scores as f32.
-    #[error("variant `{variant}` can't be used: its method `{method}` {found}, not one f32 tensor")]
-    NotF32 {
+    /// The program takes or gives something else than its task has: pictures and scores as f32, token ids as i64.
+    #[error("variant `{variant}` can't be used: its method `{method}` {found}, not one {wanted} tensor")]
+    WrongTensor {
         /// The variant.
         variant: String,
         /// The method.
         method: String,
         /// What it does: `takes a tensor of u8`, for one.
         found: String,
+        /// The element type that it should take or give.
+        wanted: String,
+    },
+    /// The package is for another task.
+    #[error("`{name}` is a package for the task `{found}`, `{wanted}` is needed here")]
+    WrongTask {
+        /// The model's name.
+        name: String,
+        /// What it does.
+        found: TaskKind,
+        /// What it was opened for.
+        wanted: TaskKind,
     },
     /// The runtime failed.
     #[error(transparent)]
@@ -144,8 +157,12 @@ impl Error {
                 "demand less, or export a variant for a delegate that this build has, such as XNNPACK"
             }
             Self::Mismatch { .. } => "export the package again: its manifest belongs to another program",
-            Self::NotF32 { .. } => {
+            Self::WrongTensor { wanted, .. } if wanted == "f32" => {
                 "export it with one input and one output of f32, and quantise and dequantise inside the program"
+            }
+            Self::WrongTensor { .. } => "export it with token ids of i64 as its only input",
+            Self::WrongTask { .. } => {
+                "give a package that was exported for that task, or open this one for its own; `nearside inspect` shows it"
             }
             Self::Runtime(error) => error.hint(),
             Self::Vision(error) => error.hint(),

@@ -5,7 +5,7 @@ use crate::images::{Classification, Image, ImageQueue, Task};
 use crate::inference::{self, InferenceLinks};
 use crate::loaded::Loaded;
 use crate::package::Package;
-use crate::package::manifest::Task as Duty;
+use crate::package::manifest::TaskKind;
 use crossbeam_channel::bounded;
 use nearside_runtime::delegate::DelegateOptions;
 use nearside_runtime::memory::MemoryNeed;
@@ -70,7 +70,7 @@ pub struct ModelInfo {
     /// Its name.
     pub name: String,
     /// What it does.
-    pub task: Duty,
+    pub task: TaskKind,
     /// SPDX id of the licence of its weights.
     pub licence: String,
     /// Where it comes from.
@@ -118,10 +118,11 @@ struct Shared {
 }
 
 impl Model {
-    /// Opens the package at `path`, checks it, loads a variant and runs it once. Blocks for as long as that takes.
+    /// Opens the classifier's package at `path`, checks it, loads a variant and runs it once. Blocks for as long as that takes.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] for options out of range; those of [`Package::open`] and [`Package::open_program`];
+    /// [`Error::WrongTask`] for a package that is not for classifying;
     /// [`Error::NoSuchVariant`], [`Error::Mismatch`]; [`Error::NoRunnableVariant`] if each of several variants was
     /// refused, or what the runtime reports of the only one, or the one named: among them
     /// [`CoverageTooLow`](nearside_runtime::Error::CoverageTooLow),
@@ -131,7 +132,7 @@ impl Model {
         let demands = options.demands()?;
         let package = Package::open(path)?;
         use_threads(options.threads)?;
-        let image_spec = *package.image_spec();
+        let image_spec = *package.classifier()?.image_spec();
         let (links, info, inference) = inference::start(
             {
                 let package = package.clone();
@@ -266,10 +267,11 @@ impl Drop for Shared {
 
 fn info(package: &Package, loaded: &Loaded) -> Result<ModelInfo> {
     let manifest = package.manifest();
+    let classifier = package.classifier()?;
     let variant = package.variant(&loaded.variant)?;
     Ok(ModelInfo {
         name: manifest.name.clone(),
-        task: manifest.task,
+        task: manifest.task.kind(),
         licence: manifest.licence.clone(),
         source: manifest.source.clone(),
         variant: variant.name.clone(),
@@ -277,9 +279,9 @@ fn info(package: &Package, loaded: &Loaded) -> Result<ModelInfo> {
         delegates: loaded.facts.delegates.clone(),
         operators: loaded.facts.operators.clone(),
         coverage: loaded.facts.coverage.unwrap_or(variant.coverage),
-        input_width: manifest.image.width,
-        input_height: manifest.image.height,
-        classes: package.labels().len(),
+        input_width: classifier.image_spec.width,
+        input_height: classifier.image_spec.height,
+        classes: classifier.labels.len(),
         program_bytes: variant.program.bytes,
         memory: loaded.facts.memory.clone(),
         threads: thread_count(),

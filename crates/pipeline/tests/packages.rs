@@ -133,7 +133,7 @@ fn a_program_that_does_not_take_one_f32_tensor_is_refused_by_what_it_takes() {
     copy.edit_manifest("\"XnnpackBackend\"", "");
     let error = copy.error();
     assert!(
-        matches!(&error, Error::NotF32 { variant, method, found }
+        matches!(&error, Error::WrongTensor { variant, method, found, .. }
             if (variant.as_str(), method.as_str()) == ("xnnpack-fp32", "forward") && found.contains("values")),
         "{error}"
     );
@@ -145,7 +145,7 @@ fn filters_and_the_order_of_colours_come_from_the_manifest() {
     let copy = Copy::of(package());
     copy.edit_manifest("\"bilinear_antialias\"", "\"bicubic_antialias\"");
     copy.edit_manifest("\"layout\"", "\"channels\": \"bgr\", \"layout\"");
-    let spec = *Package::open(copy.path()).unwrap().image_spec();
+    let spec = *Package::open(copy.path()).unwrap().classifier().unwrap().image_spec();
     assert_eq!((spec.filter, spec.channels), (Filter::BicubicAntialias, Channels::Bgr));
     // Trained for RGB, it now takes red for blue.
     let model = Model::open(copy.path(), OpenOptions::default()).unwrap();

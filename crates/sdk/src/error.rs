@@ -145,10 +145,12 @@ fn kind(error: &PipelineError) -> Kind {
         | PipelineError::FileSize { .. }
         | PipelineError::FileHash { .. }
         | PipelineError::Mismatch { .. }
-        | PipelineError::NotF32 { .. }
+        | PipelineError::WrongTensor { .. }
         | PipelineError::NotFinite { .. } => INVALID_MODEL,
         PipelineError::NoRunnableVariant { reasons } => kind_of_all(reasons),
-        PipelineError::NoSuchVariant { .. } | PipelineError::InvalidArgument(_) => INVALID_INPUT,
+        PipelineError::NoSuchVariant { .. }
+        | PipelineError::WrongTask { .. }
+        | PipelineError::InvalidArgument(_) => INVALID_INPUT,
         PipelineError::Runtime(error) => runtime_kind(error),
         PipelineError::Vision(error) => vision_kind(error),
         PipelineError::Cancelled => CANCELLED,

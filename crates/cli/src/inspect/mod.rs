@@ -2,6 +2,7 @@
 
 mod data;
 mod document;
+mod task;
 mod text;
 
 use crate::args::InspectArgs;

@@ -3,46 +3,31 @@
 use super::document::{
     DelegateDocument, MethodDocument, OperatorDocument, PackageDocument, ProgramDocument, ValueDocument,
 };
+use super::task;
 use crate::table;
 use nearside_pipeline::Package;
 use std::fmt::Write;
 
 pub(super) fn package(package: &Package, document: &PackageDocument<'_>) -> String {
     let manifest = document.manifest;
-    let image = &manifest.image;
     let mut text = format!("{}\n", manifest.name);
-    text += &table::facts(&[
-        ("task", format!("{:?}", manifest.task).to_lowercase()),
+    let mut facts = vec![
+        ("task", manifest.task.kind().to_string()),
         ("licence", manifest.licence.clone()),
         ("source", manifest.source.clone()),
-        (
-            "image",
-            format!(
-                "{}x{}, {:?}, {:?}, {:?}",
-                image.width, image.height, image.fit, image.filter, image.layout
-            ),
-        ),
-        ("labels", package.labels().len().to_string()),
-    ]);
+    ];
+    facts.extend(task::facts(package));
+    text += &table::facts(&facts);
     for (variant, program) in manifest.variants.iter().zip(&document.programs) {
-        let quality = &variant.quality;
         let _ = writeln!(text, "\nvariant {}", variant.name);
         text += &table::facts(&[
             ("bytes", program.bytes.to_string()),
-            ("quantisation", variant.quantisation.clone()),
+            ("quantisation", task::quantisation(variant)),
             (
                 "at export",
                 format!("{:.1} % of the graph's operators went to delegates", variant.coverage * 100.0),
             ),
-            (
-                "quality",
-                format!(
-                    "{:.1} % top-1 agreement with fp32 over {} images, logits {:.1} dB",
-                    quality.top1_agreement * 100.0,
-                    quality.images,
-                    quality.logit_sqnr_db
-                ),
-            ),
+            ("quality", task::quality(&variant.quality)),
             ("exported by", format!("ExecuTorch {}, torch {}", variant.executorch, variant.torch)),
         ]);
         text += &methods(program);

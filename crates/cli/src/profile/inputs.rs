@@ -13,12 +13,13 @@ pub(super) fn photo(path: &Path, package: &Package) -> Result<Vec<Input>> {
         place: Some(path.display().to_string()),
         source: source.into(),
     };
+    let classifier = package.classifier()?;
     let photo = Photo::open(path).map_err(at)?;
-    let mut preprocessor = Preprocessor::new(*package.image_spec()).map_err(at)?;
+    let mut preprocessor = Preprocessor::new(*classifier.image_spec()).map_err(at)?;
     let mut pixels = vec![0.0f32; preprocessor.output_len()];
     preprocessor.run(&photo.frame(), &mut pixels).map_err(at)?;
     let bytes: Vec<u8> = pixels.iter().flat_map(|pixel| pixel.to_ne_bytes()).collect();
-    Ok(vec![Input::new(DType::F32, package.input_sizes().to_vec(), &bytes)])
+    Ok(vec![Input::new(DType::F32, classifier.input_sizes().to_vec(), &bytes)])
 }
 
 /// The same numbers each time, at the largest shape that each input takes: -1 to 1 for floats, 0 or 1 for `bool` and for

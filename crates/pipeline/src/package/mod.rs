@@ -1,36 +1,39 @@
 //! A model package: the manifest and the files it names, checked before any weight is loaded.
 
+mod classifier;
 mod files;
-mod image;
+mod fit;
 mod labels;
 pub mod manifest;
 
+pub use classifier::Classifier;
+pub(crate) use fit::check_method;
+
 use crate::error::{Error, Result};
-use manifest::{FileEntry, Manifest, ParseError, Variant};
+use manifest::{FileEntry, Manifest, ParseError, Task, TaskKind, Variant};
 use nearside_runtime::file::DataFile;
 use nearside_runtime::{LoadMode, Program};
-use nearside_vision::ImageSpec;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const MANIFEST: &str = "manifest.json";
 
-/// An opened package. Its manifest and labels have been checked, its programs not yet: see
-/// [`Package::open_program`].
+/// An opened package of any task. Its manifest and the files of its task (labels, tokenizer, chat template) have been
+/// checked, its programs not yet: see [`Package::open_program`].
 #[derive(Debug, Clone)]
 pub struct Package {
     root: PathBuf,
     manifest: Manifest,
-    labels: Arc<[Arc<str>]>,
-    image_spec: ImageSpec,
+    /// Set if that is its task.
+    classifier: Option<Classifier>,
 }
 
 impl Package {
     /// Opens the package folder at `path`.
     ///
     /// # Errors
-    /// [`Error::NotAPackage`], [`Error::Read`], [`Error::Manifest`]; [`Error::FileSize`] or [`Error::FileHash`] if the
-    /// labels are not those that the manifest names.
+    /// [`Error::NotAPackage`], [`Error::Read`], [`Error::Manifest`]; [`Error::FileSize`] or [`Error::FileHash`] if labels,
+    /// tokenizer or chat template are not those that the manifest names.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let root = path.as_ref().to_owned();
         let manifest_path = root.join(MANIFEST);
@@ -38,9 +41,15 @@ impl Package {
         let text = files::read_text(&manifest_path)?;
         let wrong = |ParseError(reason)| Error::Manifest { path: manifest_path.clone(), reason };
         let manifest = Manifest::parse(&text).map_err(wrong)?;
-        let image_spec = manifest.image.spec().map_err(wrong)?;
-        let labels = labels::read(&files::verified(&root, &manifest_path, &manifest.labels)?)?;
-        Ok(Self { root, manifest, labels, image_spec })
+        let task = &manifest.task;
+        for entry in task.tokenizer().into_iter().chain(task.chat_template()) {
+            files::verified(&root, &manifest_path, entry)?;
+        }
+        let classifier = match task {
+            Task::Classify(classify) => Some(Classifier::read(&root, &manifest_path, classify)?),
+            Task::Embed(_) | Task::Generate(_) | Task::Describe(_) => None,
+        };
+        Ok(Self { root, manifest, classifier })
     }
 
     /// The folder.
@@ -53,25 +62,26 @@ impl Package {
         &self.manifest
     }
 
-    /// The labels, by class.
-    pub fn labels(&self) -> &Arc<[Arc<str>]> {
-        &self.labels
+    /// The classifier's input and output.
+    ///
+    /// # Errors
+    /// [`Error::WrongTask`] if the package is for something else.
+    pub fn classifier(&self) -> Result<&Classifier> {
+        self.classifier.as_ref().ok_or_else(|| Error::WrongTask {
+            name: self.manifest.name.clone(),
+            found: self.manifest.task.kind(),
+            wanted: TaskKind::Classify,
+        })
     }
 
-    /// How pixels become the input.
-    pub fn image_spec(&self) -> &ImageSpec {
-        &self.image_spec
+    /// The tokenizer's file, where the task has one. It was checked when the package was opened.
+    pub fn tokenizer(&self) -> Option<PathBuf> {
+        self.manifest.task.tokenizer().map(|entry| self.root.join(&entry.path))
     }
 
-    /// The shape of the input: one image, in the manifest's layout.
-    pub fn input_sizes(&self) -> [i32; 4] {
-        let image = &self.manifest.image;
-        // The sides were checked to be at most 16384.
-        let (width, height) = (image.width as i32, image.height as i32);
-        match image.layout {
-            manifest::Layout::Nchw => [1, 3, height, width],
-            manifest::Layout::Nhwc => [1, height, width, 3],
-        }
+    /// The chat template's file, if there is one. It was checked when the package was opened.
+    pub fn chat_template(&self) -> Option<PathBuf> {
+        self.manifest.task.chat_template().map(|entry| self.root.join(&entry.path))
     }
 
     /// The variant called `name`.
