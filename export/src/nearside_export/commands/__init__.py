@@ -7,6 +7,7 @@ wait for it.
 
 from nearside_export.commands import (
     classify,
+    embed,
     fixtures,
     generate,
     media,
@@ -15,5 +16,5 @@ from nearside_export.commands import (
     verify,
 )
 
-COMMANDS = (classify, generate, verify, tiny, fixtures, media, operators)
+COMMANDS = (classify, embed, generate, verify, tiny, fixtures, media, operators)
 """In the order of the help."""

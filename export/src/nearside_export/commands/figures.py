@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nearside_export.manifest import ClassifyQuality, GenerateQuality
+from nearside_export.manifest import ClassifyQuality, EmbedQuality, GenerateQuality
 
 
 def classify_figures(q: ClassifyQuality) -> str:
@@ -10,6 +10,15 @@ def classify_figures(q: ClassifyQuality) -> str:
     return (
         f"top-1 agreement {q.top1_agreement:.4f} on {q.images} pictures, "
         f"logit RMSE {q.logit_rmse:.4f}, SQNR {q.logit_sqnr_db:.2f} dB"
+    )
+
+
+def embed_figures(q: EmbedQuality) -> str:
+    """Say how near a text encoder is to eager fp32."""
+    return (
+        f"NDCG@10 {q.ndcg_at_10:.4f} (fp32 {q.ndcg_at_10_fp32:.4f}), Spearman {q.spearman:.4f} "
+        f"(fp32 {q.spearman_fp32:.4f}) on {q.documents} documents, cosine to fp32 "
+        f"{q.cosine_min:.4f} at least, {q.cosine_mean:.4f} on average"
     )
 
 

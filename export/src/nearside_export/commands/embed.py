@@ -1,0 +1,87 @@
+"""``nearside-export embed``: text encoders."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nearside_export.commands.figures import embed_figures
+
+if TYPE_CHECKING:
+    from nearside_export.sources.sentence_transformers import EmbedderSource
+
+KNOWN = ("all-minilm-l6-v2",)
+VARIANTS = ("int8", "fp32", "all")
+BITS = (8, 4)
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the parser."""
+    embed = commands.add_parser(
+        "embed", help="export a text encoder: a sentence-transformers folder, or one by name"
+    )
+    embed.add_argument("source", help=f"local model folder, or one of: {', '.join(KNOWN)}")
+    embed.add_argument("--variant", choices=VARIANTS, default="int8")
+    embed.add_argument(
+        "--embedding-bits",
+        type=int,
+        choices=BITS,
+        default=8,
+        help="of the embedding table beside int8 layers (default: 8)",
+    )
+    embed.add_argument(
+        "--max-tokens", type=int, help="tokens a text at most (default: as the model says)"
+    )
+    embed.add_argument("--licence", help="SPDX identifier, where the model states none")
+    embed.add_argument("--name", help="the package's name (default: the source's)")
+    embed.add_argument(
+        "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
+    )
+    embed.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    source = open_source(options.source)
+    from nearside_export.manifest import Manifest
+    from nearside_export.tasks import embed
+
+    request = embed.Request(
+        schemes=("int8", "fp32") if options.variant == "all" else (options.variant,),
+        embedding_bits=options.embedding_bits,
+        max_tokens=options.max_tokens,
+        licence=options.licence,
+        name=options.name,
+    )
+    target = embed.export_package(source, request, options.out, _command(options))
+    print(f"{target}")
+    for variant in Manifest.read(target).variants:
+        print(
+            f"  {variant.name}: {variant.program.bytes} bytes, coverage {variant.coverage:.4f}, "
+            f"{embed_figures(variant.quality)}"
+        )
+
+
+def open_source(source: str) -> EmbedderSource:
+    """Open a folder, or a model by name where there is no such folder."""
+    from nearside_export.sources import known, sentence_transformers
+
+    if source in KNOWN and not Path(source).exists():
+        return known.embedder(source)
+    return sentence_transformers.open_folder(Path(source))
+
+
+def _command(options: argparse.Namespace) -> str:
+    """Spell the command as anyone can repeat it: without this machine's folders."""
+    words = ["nearside-export", "embed", Path(options.source).name]
+    if options.variant != "int8":
+        words += ["--variant", options.variant]
+    if options.embedding_bits != BITS[0]:
+        words += ["--embedding-bits", str(options.embedding_bits)]
+    if options.max_tokens is not None:
+        words += ["--max-tokens", str(options.max_tokens)]
+    for name in ("licence", "name"):
+        if (value := getattr(options, name)) is not None:
+            words += [f"--{name}", value]
+    return shlex.join(words)

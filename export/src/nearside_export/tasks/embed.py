@@ -1,0 +1,204 @@
+"""Task ``embed``: text encoders to packages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch.export import Dim, ExportedProgram
+
+from nearside_export import retrieval_quality
+from nearside_export.architectures.encoder import load
+from nearside_export.architectures.encoder.config import EncoderConfig
+from nearside_export.architectures.encoder.model import Embedder
+from nearside_export.data import retrieval
+from nearside_export.errors import UsageError
+from nearside_export.lower import xnnpack
+from nearside_export.lower.program import LoweredProgram
+from nearside_export.manifest import (
+    Embed,
+    EmbeddingFacts,
+    EmbedGate,
+    EmbedQuality,
+    Manifest,
+    Variant,
+)
+from nearside_export.package import (
+    SUFFIX,
+    file_ref,
+    refuse_dropping,
+    staged_folder,
+    write_manifest,
+)
+from nearside_export.progress import say
+from nearside_export.quantise import embedding_table, none, pt2e_dynamic_int8
+from nearside_export.retrieval_quality import Embeddings
+from nearside_export.runtime import LoadedMethod
+from nearside_export.sources.sentence_transformers import EmbedderSource
+from nearside_export.versions import installed
+
+SCHEMES = {"int8": pt2e_dynamic_int8.NAME, "fp32": none.NAME}
+"""``--variant`` to the quantisation that the manifest names."""
+
+GATES = {"int8": EmbedGate(ndcg_at_10_drop=0.005), "fp32": EmbedGate(ndcg_at_10_drop=0.0005)}
+
+TOKENIZER_FILE = "tokenizer.json"
+TABLE_GROUP = 32
+"""Columns that share a scale in a table of 4 bits; one of 8 bits has a scale a row."""
+
+_TABLE = "encoder.embedding"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to export: ``schemes`` of `SCHEMES`, one variant each.
+
+    ``embedding_bits`` of the table beside int8 layers, 8 or 4; ``licence``, ``name`` and
+    ``max_tokens`` override the source's.
+    """
+
+    schemes: tuple[str, ...] = ("int8",)
+    embedding_bits: int = 8
+    max_tokens: int | None = None
+    licence: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Documents as token ids i64 ``[1, S]`` each, and their embeddings in eager fp32."""
+
+    tokens: list[torch.Tensor]
+    embeddings: Embeddings
+
+
+def export_package(source: EmbedderSource, request: Request, out: Path, command: str) -> Path:
+    """Export ``source`` into a package folder inside ``out``; return the folder.
+
+    `SourceError` and `UnsupportedError` say what of the model can't be exported, `QualityError`
+    that a program is below its gate. The package is written whole or not at all.
+    """
+    licence = request.licence or source.licence
+    if licence is None:
+        raise UsageError(f"{source.origin} states no licence: give it with --licence (SPDX)")
+    for scheme in request.schemes:
+        if scheme not in SCHEMES:
+            raise UsageError(f"unknown variant {scheme!r}; known: {', '.join(sorted(SCHEMES))}")
+    max_tokens = load.max_tokens(source, request.max_tokens)
+    target = package_path(source, request, out)
+    refuse_dropping(target, {variant_name(s, request) for s in request.schemes})
+    with staged_folder(target) as folder:
+        (folder / TOKENIZER_FILE).write_text(source.tokenizer, encoding="utf-8")
+        say(f"{target.name}: measuring eager fp32")
+        reference = measure_reference(source, max_tokens)
+        variants = [
+            _export_variant(source, scheme, request, max_tokens, reference, folder, command)
+            for scheme in request.schemes
+        ]
+        facts = EmbeddingFacts(
+            dimensions=reference.embeddings.shape[1],
+            pooling=source.pooling,
+            normalize=source.normalize,
+            max_tokens=max_tokens,
+        )
+        task = Embed(file_ref(folder, TOKENIZER_FILE), facts)
+        name = package_name(source, request)
+        write_manifest(folder, Manifest(name, licence, source.origin, task, variants))
+    return target
+
+
+def package_name(source: EmbedderSource, request: Request) -> str:
+    """Name of the model, as a file name on every system."""
+    name = request.name or source.name
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
+
+
+def package_path(source: EmbedderSource, request: Request, out: Path) -> Path:
+    """Where the package goes; fp32 alone gets a name of its own, as for other tasks."""
+    suffix = "-fp32" if request.schemes == ("fp32",) else ""
+    return out / f"{package_name(source, request)}{suffix}{SUFFIX}"
+
+
+def variant_name(scheme: str, request: Request) -> str:
+    """Delegate, scheme, and the table's bits where they differ from the layers'."""
+    table = "-table4" if scheme == "int8" and request.embedding_bits == 4 else ""
+    return f"xnnpack-{scheme}{table}"
+
+
+def lower(
+    model: Embedder, config: EncoderConfig, scheme: str, embedding_bits: int, max_tokens: int
+) -> LoweredProgram:
+    """Quantise, export and lower ``model``, which is changed: i64 ``[1, 1..max_tokens]`` tokens."""
+    example = (load.example(config, max_tokens),)
+    shapes = ({1: Dim("tokens", min=1, max=max_tokens)},)
+    program: ExportedProgram
+    if scheme == "int8":
+        group = TABLE_GROUP if embedding_bits == 4 else None
+        embedding_table.replace(model, _TABLE, embedding_bits, group)
+        program = pt2e_dynamic_int8.export(model, example, shapes)
+    else:
+        program = torch.export.export(model, example, dynamic_shapes=shapes)
+    return xnnpack.lower(program)
+
+
+def measure_reference(source: EmbedderSource, max_tokens: int) -> Reference:
+    """Embed the evaluation documents in eager fp32."""
+    model, _ = load.embedder(source, max_tokens)
+    tokens = tokenise(source.tokenizer, retrieval.documents(), max_tokens)
+    with torch.no_grad():
+        return Reference(tokens, np.concatenate([model(t).numpy() for t in tokens]))
+
+
+def measure_quality(pte: bytes, method: str, reference: Reference, gate: EmbedGate) -> EmbedQuality:
+    """Compare a program, as ExecuTorch runs it, with eager fp32 on the evaluation documents."""
+    loaded = LoadedMethod(pte, method)
+    found = np.concatenate([loaded.run([t.numpy()])[0] for t in reference.tokens])
+    return retrieval_quality.compare(reference.embeddings, found, retrieval.judgements(), gate)
+
+
+def tokenise(tokenizer: str, texts: list[str], max_tokens: int) -> list[torch.Tensor]:
+    """Token ids i64 ``[1, S]`` of each text, special tokens included, cut to ``max_tokens``."""
+    from tokenizers import Tokenizer
+
+    loaded = Tokenizer.from_str(tokenizer)
+    loaded.enable_truncation(max_tokens)
+    return [torch.tensor([loaded.encode(text).ids]) for text in texts]
+
+
+def _export_variant(
+    source: EmbedderSource,
+    scheme: str,
+    request: Request,
+    max_tokens: int,
+    reference: Reference,
+    folder: Path,
+    command: str,
+) -> Variant:
+    name = variant_name(scheme, request)
+    say(f"{name}: exporting")
+    model, config = load.embedder(source, max_tokens)
+    lowered = lower(model, config, scheme, request.embedding_bits, max_tokens)
+    say(f"{name}: measuring quality")
+    measured = measure_quality(lowered.pte, lowered.method, reference, GATES[scheme])
+    retrieval_quality.check_gate(name, measured)
+    (folder / f"{name}.pte").write_bytes(lowered.pte)
+    is_int8 = scheme == "int8"
+    return Variant(
+        name=name,
+        program=file_ref(folder, f"{name}.pte"),
+        method=lowered.method,
+        executorch=installed("executorch"),
+        torch=installed("torch"),
+        torchao=installed("torchao"),
+        quantisation=SCHEMES[scheme],
+        embedding_bits=request.embedding_bits if is_int8 else 32,
+        delegates=lowered.delegates,
+        operators=lowered.operators,
+        coverage=round(lowered.coverage, 4),
+        planned_bytes=lowered.planned_bytes,
+        quality=measured,
+        export_command=command,
+    )
