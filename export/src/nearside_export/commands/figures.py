@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from nearside_export.manifest import ClassifyQuality, EmbedQuality, GenerateQuality
+from nearside_export.manifest import ClassifyQuality, EmbedQuality, GenerateQuality, Quality
+
+
+def figures(q: Quality) -> str:
+    """Say how near a variant of any task is to eager fp32."""
+    match q:
+        case ClassifyQuality():
+            return classify_figures(q)
+        case EmbedQuality():
+            return embed_figures(q)
+        case GenerateQuality():
+            return generate_figures(q)
+    return str(q)
 
 
 def classify_figures(q: ClassifyQuality) -> str:

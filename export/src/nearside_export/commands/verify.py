@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from nearside_export.commands.figures import classify_figures
+from nearside_export.commands.figures import figures
 from nearside_export.errors import PackageError
 
 
@@ -15,6 +15,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "verify", help="measure a package's quality again and compare it with its manifest"
     )
     verify.add_argument("package", type=Path, help="folder NAME.nearside")
+    verify.add_argument(
+        "--source", type=Path, help="folder of the fp32 model, where it is not known by name"
+    )
     verify.set_defaults(run=_run)
 
 
@@ -22,10 +25,10 @@ def _run(options: argparse.Namespace) -> None:
     from nearside_export.tasks import verify
 
     disagreements = []
-    for comparison in verify.verify(options.package):
+    for comparison in verify.verify(options.package, options.source):
         print(f"{comparison.variant}:")
         for source, q in (("manifest", comparison.claimed), ("measured", comparison.measured)):
-            print(f"  {source}: {classify_figures(q)}")
+            print(f"  {source}: {figures(q)}")
         disagreements += [f"{comparison.variant}: {d}" for d in comparison.differences()]
     if disagreements:
         raise PackageError(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from nearside_export.architectures import registry
 from nearside_export.errors import PackageError
-from nearside_export.manifest import Classify, ClassifyQuality, Manifest, Variant
+from nearside_export.manifest import Classify, ClassifyQuality, Embed, Manifest, Variant
 from nearside_export.package import check_files, read_labels
-from nearside_export.tasks import classify
+from nearside_export.tasks import classify, verify_embed
 
 RMSE_TOLERANCE = 0.02
 """Relative; int8 kernels of different CPUs may round a value differently."""
@@ -57,17 +57,24 @@ class Comparison:
         return found
 
 
-def verify(package: Path) -> Iterator[Comparison]:
-    """Check the package's files and labels, then measure every variant again.
+def verify(
+    package: Path, source: Path | None = None
+) -> Iterator[Comparison | verify_embed.EmbedComparison]:
+    """Check the package's files, then measure every variant again.
 
+    ``source`` is the folder of the fp32 model, for models that are not known by name.
     `PackageError` when a file differs from the manifest or the model is unknown to the exporter.
     """
     manifest = Manifest.read(package)
     check_files(package, manifest)
     task = manifest.task
+    if isinstance(task, Embed):
+        yield from verify_embed.verify(package, manifest, task, source)
+        return
     if not isinstance(task, Classify):
         raise PackageError(
-            f"{package} is for the task {task.NAME}: only classify packages can be measured again"
+            f"{package} is for the task {task.NAME}: only classify and embed packages can be "
+            "measured again"
         )
     if manifest.name not in registry.CLASSIFIERS:
         raise PackageError(

@@ -1,0 +1,90 @@
+"""Measure an ``embed`` package again: against eager fp32, made anew from the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearside_export.errors import PackageError
+from nearside_export.manifest import Embed, EmbedQuality, Manifest
+from nearside_export.sources import known, sentence_transformers
+from nearside_export.sources.sentence_transformers import EmbedderSource
+from nearside_export.tasks import embed
+
+NDCG_TOLERANCE = 0.002
+"""int8 kernels of different CPUs may round a value differently, and two near documents swap."""
+
+SPEARMAN_TOLERANCE = 0.002
+COSINE_TOLERANCE = 0.0005
+
+
+@dataclass(frozen=True)
+class EmbedComparison:
+    """Figures of one variant: as the manifest claims and as measured now."""
+
+    variant: str
+    claimed: EmbedQuality
+    measured: EmbedQuality
+
+    def differences(self) -> list[str]:
+        """Say what disagrees beyond the tolerances; empty when nothing does."""
+        claimed, measured = self.claimed, self.measured
+        if claimed.documents != measured.documents:
+            return [f"documents: {claimed.documents} claimed, {measured.documents} measured"]
+        tolerances = {
+            "ndcg_at_10": NDCG_TOLERANCE,
+            "ndcg_at_10_fp32": NDCG_TOLERANCE,
+            "spearman": SPEARMAN_TOLERANCE,
+            "spearman_fp32": SPEARMAN_TOLERANCE,
+            "cosine_min": COSINE_TOLERANCE,
+            "cosine_mean": COSINE_TOLERANCE,
+        }
+        pairs = {name: (getattr(claimed, name), getattr(measured, name)) for name in tolerances}
+        return [
+            f"{name}: {was:.4f} claimed, {now:.4f} measured"
+            for name, (was, now) in pairs.items()
+            if abs(was - now) > tolerances[name]
+        ]
+
+
+def verify(
+    package: Path, manifest: Manifest, task: Embed, folder: Path | None
+) -> Iterator[EmbedComparison]:
+    """Measure every variant of ``package``, whose files have been checked, again.
+
+    ``folder`` holds the fp32 model; it may be left out for models that are known by name.
+    `PackageError` when tokenizer or facts differ from the model's.
+    """
+    source = _source(package, manifest, folder)
+    if (package / task.tokenizer.path).read_text(encoding="utf-8") != source.tokenizer:
+        raise PackageError(f"{package}: {task.tokenizer.path} differs from the model's tokenizer")
+    facts = task.embedding
+    if (facts.pooling, facts.normalize) != (source.pooling, source.normalize):
+        raise PackageError(
+            f"{package}: pooling {facts.pooling!r} with normalize {facts.normalize} differs from "
+            f"the model's: {source.pooling!r} with {source.normalize}"
+        )
+    reference = embed.measure_reference(source, facts.max_tokens)
+    if reference.embeddings.shape[1] != facts.dimensions:
+        raise PackageError(
+            f"{package}: {facts.dimensions} dimensions, the model has "
+            f"{reference.embeddings.shape[1]}"
+        )
+    for variant in manifest.variants:
+        claimed = variant.quality
+        assert isinstance(claimed, EmbedQuality)  # the manifest's reader has seen to it
+        pte = (package / variant.program.path).read_bytes()
+        measured = embed.measure_quality(pte, variant.method, reference, claimed.gate)
+        yield EmbedComparison(variant.name, claimed, measured)
+
+
+def _source(package: Path, manifest: Manifest, folder: Path | None) -> EmbedderSource:
+    if folder is not None:
+        return sentence_transformers.open_folder(folder)
+    if manifest.name in known.EMBEDDERS:
+        return known.embedder(manifest.name)
+    raise PackageError(
+        f"{package} holds {manifest.name!r}, whose fp32 model this exporter does not know: give "
+        f"its folder with --source; known: {', '.join(known.EMBEDDERS)}"
+    )
