@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from embed.conftest import FAMILIES, VOCABULARY, transformer, write_folder
 from safetensors.torch import load_file, save_file
 
+from embed.conftest import FAMILIES, VOCABULARY, transformer, write_folder
 from nearside_export.architectures.encoder import families, load
 from nearside_export.errors import SourceError, UnsupportedError, UsageError
 from nearside_export.sources import sentence_transformers

@@ -32,6 +32,8 @@ class LoadedMethod:
         self._load()
 
     def _load(self) -> None:
+        # The kernels of quantised embedding tables are in a library of their own.
+        import executorch.kernels.quantized  # noqa: F401
         from executorch.runtime import Runtime
 
         try:
