@@ -5,7 +5,7 @@ mod common;
 
 use common::{Copy, fixtures, package};
 use nearside_pipeline::package::manifest::{Manifest, Quality, Task, TaskKind};
-use nearside_pipeline::runtime::{Error as RuntimeError, LoadMode, LoadOptions};
+use nearside_pipeline::runtime::{Error as RuntimeError, LoadMode, LoadOptions, TensorRef};
 use nearside_pipeline::{Error, Model, OpenOptions, Package};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -346,6 +346,49 @@ fn an_embedder_takes_token_ids() {
         "{error}"
     );
     assert!(error.hint().contains("i64"), "{}", error.hint());
+}
+
+/// The committed embedder.
+fn minilm() -> std::path::PathBuf {
+    fixtures().join("../all-minilm-l6-v2.nearside")
+}
+
+#[test]
+fn the_committed_embedder_loads_and_gives_vectors_of_length_1_for_texts_of_any_length() {
+    let package = Package::open(minilm()).unwrap();
+    let (variant, mut method) = package.load_method(None, &LoadOptions::default(), LoadMode::Mmap).unwrap();
+    assert_eq!(variant.name, "xnnpack-int8");
+    let mut embed = |ids: &[i64]| {
+        let sizes = [1, ids.len() as i32];
+        let outputs = method.execute(&[TensorRef::new(ids, &sizes).unwrap()]).unwrap();
+        outputs.tensor(0).unwrap().as_slice::<f32>().unwrap().to_vec()
+    };
+    // [CLS] a man is eating food . [SEP], and someone instead of a man.
+    let man = embed(&[101, 1037, 2158, 2003, 5983, 2833, 1012, 102]);
+    let someone = embed(&[101, 2619, 2003, 5983, 2833, 1012, 102]);
+    let longest = embed(&[[101].as_slice(), &[4117; 254], &[102]].concat());
+    let cosine = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    for embedding in [&man, &someone, &longest] {
+        assert_eq!(embedding.len(), 384);
+        assert!((cosine(embedding, embedding) - 1.0).abs() < 1e-4);
+    }
+    assert!(cosine(&man, &someone) > 0.6, "{}", cosine(&man, &someone));
+    assert!(cosine(&man, &longest) < 0.3, "{}", cosine(&man, &longest));
+}
+
+#[test]
+fn an_embedder_with_another_manifest_is_refused_by_what_differs() {
+    for (from, to, said) in [
+        ("\"dimensions\": 384", "\"dimensions\": 768", "has 768 dimensions"),
+        ("\"max_tokens\": 256", "\"max_tokens\": 300", "at most [1, 256], the manifest says 1 to 300"),
+        ("\"XnnpackBackend\"", "\"QnnBackend\"", "QnnBackend"),
+    ] {
+        let copy = Copy::of(minilm());
+        copy.edit_manifest(from, to);
+        let package = Package::open(copy.path()).unwrap();
+        let error = package.load_method(None, &LoadOptions::default(), LoadMode::Mmap).unwrap_err();
+        assert!(matches!(&error, Error::Mismatch { reason, .. } if reason.contains(said)), "{error}");
+    }
 }
 
 #[test]
