@@ -30,6 +30,7 @@ FAMILIES = {
     "xlm-roberta": lambda: transformers.XLMRobertaModel(
         transformers.XLMRobertaConfig(**SIZES, type_vocab_size=1, pad_token_id=1)
     ),
+    "mpnet": lambda: transformers.MPNetModel(transformers.MPNetConfig(**SIZES)),
     "distilbert": lambda: transformers.DistilBertModel(
         transformers.DistilBertConfig(
             vocab_size=VOCABULARY,

@@ -78,7 +78,9 @@ def test_texts_may_be_as_long_as_the_folder_says_and_the_model_has_positions(
 
 
 def test_other_encoders_are_refused_with_those_that_can_be_exported() -> None:
-    with pytest.raises(UnsupportedError, match=r"'t5'.*bert, roberta, xlm-roberta, distilbert"):
+    with pytest.raises(
+        UnsupportedError, match=r"'t5'.*bert, roberta, xlm-roberta, mpnet, distilbert"
+    ):
         families.family(Fields({"model_type": "t5"}, "config.json"))
 
 

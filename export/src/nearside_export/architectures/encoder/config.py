@@ -11,7 +11,9 @@ class EncoderConfig:
 
     ``positions`` rows of the position table, of which ``position_offset`` are never used (RoBERTa
     keeps them for padding); ``token_types`` rows of the token type table, 0 where there is none:
-    a single text is of type 0. ``activation`` is ``gelu``, ``gelu_tanh`` or ``relu``.
+    a single text is of type 0. ``relative_buckets`` of distances between tokens have a bias of
+    their own, 0 where attention knows no distances. ``activation`` is ``gelu``, ``gelu_tanh`` or
+    ``relu``.
     """
 
     family: str
@@ -25,6 +27,7 @@ class EncoderConfig:
     token_types: int
     norm_eps: float
     activation: str
+    relative_buckets: int = 0
 
     @property
     def head_dim(self) -> int:

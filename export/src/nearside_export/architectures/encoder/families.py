@@ -1,10 +1,11 @@
 """Encoder families: their configuration's fields, and where their weights are.
 
-BERT (MiniLM, BGE, E5, GTE and others are of this type), RoBERTa and XLM-RoBERTa, DistilBERT.
+BERT (MiniLM, BGE, E5, GTE and others are of this type), RoBERTa and XLM-RoBERTa, MPNet, DistilBERT.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -62,6 +63,15 @@ DISTILBERT = Names(
     norm="output_layer_norm",
 )
 
+MPNET = dataclasses.replace(
+    BERT,
+    query="attention.attn.q",
+    key="attention.attn.k",
+    value="attention.attn.v",
+    out="attention.attn.o",
+    attention_norm="attention.LayerNorm",
+)
+
 
 def _bert(config: Fields) -> EncoderConfig:
     return _of_bert(config, position_offset=0)
@@ -70,6 +80,15 @@ def _bert(config: Fields) -> EncoderConfig:
 def _roberta(config: Fields) -> EncoderConfig:
     # Positions are counted from behind the padding token's row.
     return _of_bert(config, position_offset=config.integer("pad_token_id", minimum=0) + 1)
+
+
+def _mpnet(config: Fields) -> EncoderConfig:
+    return dataclasses.replace(
+        # transformers has the padding token's row in the code.
+        _of_bert(config, position_offset=2),
+        token_types=0,
+        relative_buckets=config.integer("relative_attention_num_buckets", 32, minimum=8),
+    )
 
 
 def _of_bert(config: Fields, position_offset: int) -> EncoderConfig:
@@ -130,6 +149,7 @@ FAMILIES = {
     "bert": Family(_bert, BERT, "bert."),
     "roberta": Family(_roberta, BERT, "roberta."),
     "xlm-roberta": Family(_roberta, BERT, "roberta."),
+    "mpnet": Family(_mpnet, MPNET, "mpnet."),
     "distilbert": Family(_distilbert, DISTILBERT, "distilbert."),
 }
 """By ``model_type``. The prefix is there where the checkpoint has a head, too."""

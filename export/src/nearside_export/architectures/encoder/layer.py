@@ -29,14 +29,16 @@ class Attention(torch.nn.Module):
         self.value = torch.nn.Linear(width, width)
         self.out = torch.nn.Linear(width, width)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return what each token gathers from all."""
+    def forward(self, x: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+        """Return what each token gathers from all; ``bias`` f32 ``[heads, tokens, tokens]``."""
         # 1 / sqrt(head_dim) is in the query's weights (see `scale_queries`).
         query = self._split(self.query(x)).permute(1, 0, 2)
         key = self._split(self.key(x)).permute(1, 2, 0)
         value = self._split(self.value(x)).permute(1, 0, 2)
-        weights = torch.softmax(torch.bmm(query, key), dim=-1)
-        gathered = torch.bmm(weights, value).permute(1, 0, 2)
+        scores = torch.bmm(query, key)
+        if bias is not None:
+            scores = scores + bias
+        gathered = torch.bmm(torch.softmax(scores, dim=-1), value).permute(1, 0, 2)
         return self.out(gathered.contiguous().view(-1, self.heads * self.head_dim))
 
     def scale_queries(self) -> None:
@@ -63,7 +65,7 @@ class Layer(torch.nn.Module):
         self.down = torch.nn.Linear(config.intermediate_size, config.hidden_size)
         self.norm = LayerNorm(config.hidden_size, config.norm_eps)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Return the layer's output."""
-        x = self.attention_norm(x + self.attention(x))
+    def forward(self, x: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the layer's output; ``bias`` is the attention's."""
+        x = self.attention_norm(x + self.attention(x, bias))
         return self.norm(x + self.down(self.activation(self.up(x))))

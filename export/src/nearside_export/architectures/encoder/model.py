@@ -13,6 +13,8 @@ class Encoder(torch.nn.Module):
     """Token ids i64 ``[1, S]`` to the last layer's output f32 ``[S, width]``.
 
     S is 1 to ``max_tokens``. Positions and token type 0 are one table, added to the words.
+    ``distance`` f32 ``[2 max_tokens - 1, heads]`` is there where attention has a bias by distance:
+    row ``max_tokens - 1 + to - from``.
     """
 
     def __init__(self, config: EncoderConfig, max_tokens: int) -> None:
@@ -20,6 +22,8 @@ class Encoder(torch.nn.Module):
         self.width = config.hidden_size
         self.embedding = torch.nn.Embedding(config.vocab_size, config.hidden_size)
         self.position = torch.nn.Parameter(torch.empty(max_tokens, config.hidden_size))
+        if config.relative_buckets:
+            self.distance = torch.nn.Parameter(torch.empty(2 * max_tokens - 1, config.heads))
         self.norm = LayerNorm(config.hidden_size, config.norm_eps)
         self.layers = torch.nn.ModuleList(Layer(config) for _ in range(config.layers))
 
@@ -27,9 +31,16 @@ class Encoder(torch.nn.Module):
         """Return a vector a token."""
         x = self.embedding(tokens).view(-1, self.width) + self.position[: tokens.shape[1]]
         x = self.norm(x)
+        bias = self._bias(tokens.shape[1]) if hasattr(self, "distance") else None
         for layer in self.layers:
-            x = layer(x)
+            x = layer(x, bias)
         return x
+
+    def _bias(self, count: int) -> torch.Tensor:
+        """f32 ``[heads, count, count]``, the same in every layer."""
+        place = torch.arange(count)
+        row = place.unsqueeze(0) - place.unsqueeze(1) + len(self.position) - 1
+        return torch.nn.functional.embedding(row, self.distance).permute(2, 0, 1)
 
 
 class Embedder(torch.nn.Module):

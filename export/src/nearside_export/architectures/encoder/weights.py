@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -18,6 +19,9 @@ _WORDS = "embeddings.word_embeddings.weight"
 _POSITIONS = "embeddings.position_embeddings.weight"
 _TYPES = "embeddings.token_type_embeddings.weight"
 _NORM = "embeddings.LayerNorm"
+_DISTANCES = "encoder.relative_attention_bias.weight"
+_FARTHEST = 128
+"""Tokens that are further apart share a bias; transformers has it in the code."""
 
 _UNUSED = re.compile(
     r"(.*\.)?(pooler|cls|lm_head|vocab_transform|vocab_layer_norm|vocab_projector|classifier|"
@@ -37,6 +41,8 @@ def load(family: Family, config: EncoderConfig, tensors: Tensors, max_tokens: in
     with torch.device("meta"):
         encoder = Encoder(config, max_tokens)
     state = {"position": _positions(reader, config)[:max_tokens].clone()}
+    if config.relative_buckets:
+        state["distance"] = _distances(reader, config, max_tokens)
     shapes = {name: tuple(p.shape) for name, p in encoder.named_parameters()}
     for name, source in _sources(family.names, config.layers):
         state[name] = reader.load(source, shapes[name])
@@ -58,6 +64,20 @@ def _positions(reader: _Reader, config: EncoderConfig) -> torch.Tensor:
     if config.token_types:
         table = table + reader.load(_TYPES, (config.token_types, config.hidden_size))[0]
     return table
+
+
+def _distances(reader: _Reader, config: EncoderConfig, max_tokens: int) -> torch.Tensor:
+    """Bias by distance, f32 ``[2 max_tokens - 1, heads]``, of the table by bucket."""
+    table = reader.load(_DISTANCES, (config.relative_buckets, config.heads))
+    distance = torch.arange(1 - max_tokens, max_tokens)
+    half = config.relative_buckets // 2
+    exact = half // 2
+    far = distance.abs().clamp(min=1).float()
+    # Each distance has a bucket of its own up to `exact`, then they widen up to the farthest.
+    wide = torch.log(far / exact) / math.log(_FARTHEST / exact) * (half - exact)
+    wide = (exact + wide.long()).clamp(max=half - 1)
+    bucket = torch.where(distance.abs() < exact, distance.abs(), wide)
+    return table[bucket + half * (distance > 0)]
 
 
 def _sources(names: Names, layers: int) -> Iterator[tuple[str, str]]:
