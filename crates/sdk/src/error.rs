@@ -257,6 +257,7 @@ fn vision_kind(error: &VisionError) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nearside_pipeline::package::manifest::TaskKind;
 
     #[test]
     fn detail_and_hint_come_from_the_pipeline() {
@@ -267,6 +268,18 @@ mod tests {
         let NearsideError::InvalidInput { detail, hint } = error else { panic!("{error:?}") };
         assert!(detail.contains("coreml") && detail.contains("xnnpack-int8"), "{detail}");
         assert!(hint.contains("variant"), "{hint}");
+    }
+
+    #[test]
+    fn a_package_of_another_task_is_an_invalid_input_that_names_both() {
+        let error = NearsideError::from(PipelineError::WrongTask {
+            name: "all-minilm-l6-v2".into(),
+            found: TaskKind::Embed,
+            wanted: TaskKind::Classify,
+        });
+        let NearsideError::InvalidInput { detail, hint } = error else { panic!("{error:?}") };
+        assert!(detail.contains("`embed`") && detail.contains("`classify`"), "{detail}");
+        assert!(!hint.is_empty());
     }
 
     #[test]

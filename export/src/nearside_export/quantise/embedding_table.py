@@ -39,9 +39,21 @@ class QuantisedEmbedding(torch.nn.Module):
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         """Look ``ids`` up."""
+        if not torch.compiler.is_exporting():
+            return self._rows(ids)
         ops = torch.ops.quantized_decomposed
         look_up = ops.embedding_4bit if self.bits == 4 else ops.embedding_byte
         return look_up(self.ints, self.scales, None, *_LIMITS[self.bits], ids)
+
+    def _rows(self, ids: torch.Tensor) -> torch.Tensor:
+        """Give the same eagerly: the operators' own implementation unpacks the whole table."""
+        rows = self.ints[ids]
+        if self.bits == 4:
+            halves = torch.stack((rows >> 4, rows & 15), dim=-1).flatten(-2)
+            rows = halves.to(torch.int8) - 8
+        scales = self.scales.reshape(len(self.scales), -1)[ids]
+        grouped = rows.unflatten(-1, (scales.shape[-1], -1))
+        return (grouped * scales.unsqueeze(-1)).flatten(-2)
 
 
 def replace(model: torch.nn.Module, name: str, bits: int, group_size: int | None = None) -> None:
