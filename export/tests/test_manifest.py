@@ -335,6 +335,15 @@ def test_a_number_that_json_does_not_have_is_neither_read_nor_written() -> None:
         Manifest("broken", "MIT", "made up", embed, [variant]).to_json()
 
 
+def test_numbers_and_nesting_beyond_measure_are_refused() -> None:
+    text = manifest_of("embed").to_json()
+    for number in ("1e999", "9" * 400):
+        with pytest.raises(PackageError, match="ndcg_at_10_fp32 is a number too large"):
+            Manifest.from_json(text.replace("0.8686", number))
+    with pytest.raises(PackageError, match="is not JSON"):
+        Manifest.from_json("[" * 100_000)
+
+
 def test_an_unknown_variant_is_refused_with_those_that_exist(manifest: Manifest) -> None:
     with pytest.raises(PackageError, match="it has: xnnpack-int8"):
         manifest.variant("qnn-int8")

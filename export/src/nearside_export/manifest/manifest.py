@@ -79,7 +79,7 @@ class Manifest:
         """Parse a manifest; `PackageError` says which field is missing, unknown or mistyped."""
         try:
             raw = json.loads(text, parse_constant=_not_json)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise PackageError(f"{FILE_NAME} is not JSON: {error}") from error
         if not isinstance(raw, dict):
             raise PackageError(f"{FILE_NAME} must hold a JSON object")

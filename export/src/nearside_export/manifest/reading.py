@@ -8,6 +8,7 @@ written. ``null`` is only for fields that must be there and may have no value. W
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -78,11 +79,22 @@ def _value(kind: Any, raw: Any, place: str) -> Any:  # noqa: ANN401
         return _sequence(kind, raw, place)
     # Python counts true and false among the whole numbers, JSON does not.
     fits = isinstance(raw, kind) and (kind is bool or not isinstance(raw, bool))
-    if kind is float and isinstance(raw, int) and not isinstance(raw, bool):
-        return float(raw)
+    if kind is float and isinstance(raw, int | float) and not isinstance(raw, bool):
+        return _finite(raw, place)
     if not fits:
         raise _wrong(place, f"is {_kind(raw)}, it must be {_KINDS[kind]}")
     return raw
+
+
+def _finite(raw: float, place: str) -> float:
+    """Give a number as f64: JSON has larger ones."""
+    try:
+        value = float(raw)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise _wrong(place, "is a number too large to be read")
+    return value
 
 
 def _choice(kind: Any, raw: Any, place: str) -> Any:  # noqa: ANN401
