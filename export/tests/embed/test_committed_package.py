@@ -18,7 +18,7 @@ from nearside_export import retrieval_quality
 from nearside_export.data import retrieval
 from nearside_export.manifest import Embed, EmbedQuality, Manifest
 from nearside_export.package import check_files
-from nearside_export.runtime import LoadedMethod
+from nearside_export.runtime.wheel import LoadedMethod
 from nearside_export.tasks.embed import tokenise
 
 MINILM = MODELS / "all-minilm-l6-v2.nearside"

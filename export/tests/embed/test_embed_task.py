@@ -17,7 +17,7 @@ from nearside_export.architectures.encoder import load
 from nearside_export.errors import PackageError, QualityError, SourceError
 from nearside_export.manifest import Embed, EmbedGate, EmbedQuality, Manifest
 from nearside_export.package import check_files
-from nearside_export.runtime import LoadedMethod
+from nearside_export.runtime.wheel import LoadedMethod
 from nearside_export.sources import sentence_transformers
 from nearside_export.tasks import embed, verify
 

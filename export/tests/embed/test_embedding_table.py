@@ -9,7 +9,7 @@ from nearside_export.errors import UsageError
 from nearside_export.lower import portable
 from nearside_export.quantise import embedding_table
 from nearside_export.quantise.embedding_table import QuantisedEmbedding, dequantise, quantise
-from nearside_export.runtime import LoadedMethod
+from nearside_export.runtime.wheel import LoadedMethod
 
 SHAPES = [(8, None), (8, 32), (4, 32), (4, None)]
 

@@ -36,7 +36,7 @@ from nearside_export.package import (
 from nearside_export.progress import say
 from nearside_export.quantise import embedding_table, none, pt2e_dynamic_int8
 from nearside_export.retrieval_quality import Embeddings
-from nearside_export.runtime import LoadedMethod
+from nearside_export.runtime.wheel import LoadedMethod
 from nearside_export.sources.sentence_transformers import EmbedderSource
 from nearside_export.versions import installed
 
