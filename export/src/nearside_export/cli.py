@@ -1,6 +1,6 @@
 """The command line ``nearside-export``: a parser; each command is a file of ``commands/``.
 
-Exit codes: 0 done, 1 the work failed, 2 usage. Messages go to stderr.
+Exit codes: 0 done, 1 the work failed, 2 usage, 130 interrupted. Messages go to stderr.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ import warnings
 
 from nearside_export.commands import COMMANDS
 from nearside_export.errors import ExportError
+
+INTERRUPTED = 130
+"""128 and the number of SIGINT, as shells have it."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,6 +28,9 @@ def main(arguments: list[str] | None = None) -> int:
     except ExportError as error:
         print(f"nearside-export: {error}", file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        print("nearside-export: interrupted; nothing was written", file=sys.stderr)
+        return INTERRUPTED
     return 0
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from nearside_export.architectures.decoder import families, weights
-from nearside_export.errors import SourceError, UnsupportedError
+from nearside_export.errors import ExportError, SourceError, UnsupportedError
 from nearside_export.sources.fields import Fields
 
 LLAMA = {
@@ -128,6 +128,19 @@ def test_weights_that_do_not_fit_are_named(change: Any, message: str) -> None:  
     change(state)
     with pytest.raises(SourceError, match=message):
         weights.load(read(LLAMA), models.StateDict(state), 16)
+
+
+@pytest.mark.parametrize("changes", [{"hidden_size": 6 * 2**45}, {"head_dim": 2**40}])
+def test_sizes_that_the_weights_do_not_have_take_no_memory(changes: dict[str, int]) -> None:
+    state = dict(models.llama().state_dict())
+    with pytest.raises(SourceError, match="belong to different models"):
+        weights.load(read(LLAMA, **changes), models.StateDict(state), 16)
+
+
+def test_a_cache_that_does_not_fit_is_refused() -> None:
+    state = dict(models.llama().state_dict())
+    with pytest.raises(ExportError, match="choose a smaller --context"):
+        weights.load(read(LLAMA), models.StateDict(state), 2**45)
 
 
 def test_a_head_that_differs_from_the_embeddings_it_is_tied_to_is_refused() -> None:

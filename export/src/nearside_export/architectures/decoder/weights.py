@@ -7,7 +7,7 @@ import torch
 from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.architectures.decoder.norm import RmsNorm
-from nearside_export.errors import SourceError
+from nearside_export.errors import ExportError, SourceError
 from nearside_export.sources.model import Tensors
 
 PREFIXES = ("model.language_model.", "language_model.model.", "model.", "")
@@ -24,10 +24,18 @@ def load(
     `SourceError` for a tensor that is missing, has another shape than ``config`` says, or that the
     decoder has no place for.
     """
-    # Weights are not initialised only to be replaced: large models would need twice the memory.
-    with torch.device("meta"):
-        model = Decoder(config, context_length, attention)
     names = set(tensors.names())
+    _check_sizes(config, tensors, names)
+    # Weights are not initialised only to be replaced: large models would need twice the memory.
+    try:
+        with torch.device("meta"):
+            model = Decoder(config, context_length, attention)
+    except RuntimeError as error:  # The caches are real.
+        size = 8 * len(config.layers) * config.kv_heads * config.head_dim * context_length
+        raise ExportError(
+            f"a KV cache of {context_length} positions takes {size} bytes, which this machine does "
+            "not have: choose a smaller --context"
+        ) from error
     sources = source_names(model, names)
     _refuse_unused(names, set(sources.values()))
     norms = {id(m.weight) for m in model.modules() if isinstance(m, RmsNorm)}
@@ -60,6 +68,19 @@ def _prefix(names: set[str]) -> str:
         "the weights have no tensor 'model.embed_tokens.weight': a shard is missing, or they "
         "belong to another kind of model. Fetch the whole model again"
     )
+
+
+def _check_sizes(config: DecoderConfig, tensors: Tensors, names: set[str]) -> None:
+    """Hold the configuration's sizes to the weights before memory is taken for them."""
+    prefix = _prefix(names)
+    for name, shape in (
+        ("embed_tokens.weight", (config.vocab_size, config.hidden_size)),
+        (
+            "layers.0.self_attn.q_proj.weight",
+            (config.heads * config.head_dim, config.hidden_size),
+        ),
+    ):
+        _check(f"{prefix}{name}", tensors, names, shape)
 
 
 def _check(name: str, tensors: Tensors, names: set[str], want: tuple[int, ...]) -> None:
