@@ -18,6 +18,18 @@ _DELEGATE_CALL = "executorch_call_delegate"
 
 def coverage(program: ExportedProgram) -> float:
     """Coverage of a partitioned edge program, 0..1; 1 for a program without any call."""
+    return share([calls(program)])
+
+
+def share(methods: list[tuple[int, int]]) -> float:
+    """Coverage over the `calls` of several methods."""
+    inside = sum(i for i, _ in methods)
+    total = inside + sum(o for _, o in methods)
+    return inside / total if total else 1.0
+
+
+def calls(program: ExportedProgram) -> tuple[int, int]:
+    """Operator calls of a partitioned edge program inside and outside of delegates."""
     inside = 0
     outside = 0
     for node in program.graph.nodes:
@@ -29,8 +41,7 @@ def coverage(program: ExportedProgram) -> float:
             )
         elif _is_call(node):
             outside += 1
-    total = inside + outside
-    return inside / total if total else 1.0
+    return inside, outside
 
 
 def _is_call(node: torch.fx.Node) -> bool:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from nearside_export.lower.coverage import share
+from nearside_export.manifest import MethodFacts
 
 if TYPE_CHECKING:
     from executorch.exir import ExecutorchProgramManager
@@ -14,7 +19,8 @@ class LoweredProgram:
     """A ``.pte`` in memory.
 
     ``delegates``, ``operators`` and ``planned_bytes`` describe ``method``, read from the program
-    itself; ``coverage`` is 0..1 (see :mod:`.coverage`).
+    itself; ``coverage`` is 0..1 (see :mod:`.coverage`). Where there are several methods, these are
+    over all of them and ``methods`` has them one by one. ``data`` are its ``.ptd`` files by name.
     """
 
     pte: bytes
@@ -23,22 +29,61 @@ class LoweredProgram:
     operators: list[str]
     coverage: float
     planned_bytes: int
+    methods: list[MethodFacts] = field(default_factory=list)
+    data: dict[str, bytes] = field(default_factory=dict)
 
 
 def describe(manager: ExecutorchProgramManager, method: str, coverage: float) -> LoweredProgram:
     """Read delegates, leftover operators and arena sizes of ``method`` from the flatbuffer."""
+    facts = _facts(manager, method, coverage)
+    return LoweredProgram(
+        pte=bytes(manager.buffer),
+        method=method,
+        delegates=facts.delegates,
+        operators=facts.operators,
+        coverage=coverage,
+        planned_bytes=facts.planned_bytes,
+    )
+
+
+def describe_all(
+    manager: ExecutorchProgramManager, method: str, calls: dict[str, tuple[int, int]]
+) -> LoweredProgram:
+    """Describe a program of several methods, ``method`` the one to begin with.
+
+    ``calls`` are those inside and outside of delegates, by method.
+    """
+    methods = [_facts(manager, name, share([counts])) for name, counts in calls.items()]
+    return LoweredProgram(
+        pte=bytes(manager.buffer),
+        method=method,
+        delegates=sorted({d for m in methods for d in m.delegates}),
+        operators=sorted({o for m in methods for o in m.operators}),
+        coverage=share(list(calls.values())),
+        planned_bytes=sum(m.planned_bytes for m in methods),
+        methods=methods,
+        data=_data(manager),
+    )
+
+
+def _data(manager: ExecutorchProgramManager) -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        manager.write_tensor_data_to_file(folder)
+        return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
+
+
+def _facts(manager: ExecutorchProgramManager, method: str, coverage: float) -> MethodFacts:
     plan = next(p for p in manager.executorch_program.execution_plan if p.name == method)
     operators = {
         f"{op.name}.{op.overload}" if op.overload else op.name
         for op in plan.operators
         if not op.name.startswith("executorch_prim::")
     }
-    return LoweredProgram(
-        pte=bytes(manager.buffer),
-        method=method,
+    return MethodFacts(
+        name=method,
         delegates=sorted({d.id for d in plan.delegates}),
         operators=sorted(operators),
-        coverage=coverage,
+        coverage=round(coverage, 4),
         # Entry 0 stands for the constant buffer and is always 0 (exir/schema.py).
         planned_bytes=sum(plan.non_const_buffer_sizes),
     )

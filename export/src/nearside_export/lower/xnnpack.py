@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
@@ -12,44 +13,56 @@ from executorch.exir import (
 )
 from executorch.exir.passes import MemoryPlanningPass
 
-from nearside_export.lower.coverage import coverage
+from nearside_export.lower.coverage import calls, coverage, share
 from nearside_export.lower.portable import backend_config
-from nearside_export.lower.program import LoweredProgram, describe
+from nearside_export.lower.program import LoweredProgram, describe, describe_all
+from nearside_export.lower.tanh_gelu import spell_out
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
+    from torch.fx import Node
 
 DELEGATE = "XnnpackBackend"
 
 
 def lower(program: ExportedProgram, method: str = "forward") -> LoweredProgram:
     """Give XNNPACK every operator that it takes; the rest stays on portable kernels."""
+    spell_out(program)
     edge = to_edge_transform_and_lower({method: program}, partitioner=[XnnpackPartitioner()])
-    share = coverage(edge.exported_program(method))
-    return describe(edge.to_executorch(backend_config()), method, share)
+    covered = coverage(edge.exported_program(method))
+    return describe(edge.to_executorch(backend_config()), method, covered)
 
 
 def lower_methods(
     methods: dict[str, ExportedProgram],
     constant_methods: dict[str, Any] | None = None,
     method: str = "forward",
+    external: Callable[[Node], str | None] | None = None,
 ) -> LoweredProgram:
-    """Lower methods that share mutable buffers (a KV cache); the facts describe ``method``.
+    """Lower methods that share mutable buffers (a KV cache); ``method`` is the one to begin with.
 
+    ``external`` names the ``.ptd`` file that a constant outside of delegates goes into; null leaves
+    it in the program. GELUs by tanh are spelt out first, in place (see :mod:`.tanh_gelu`).
     The buffers go into memory id 2, and writes by index happen in place (fixtures/state.py).
     """
+    for program in methods.values():
+        spell_out(program)
     edge = to_edge_transform_and_lower(
         methods,
         partitioner=[XnnpackPartitioner()],
         compile_config=EdgeCompileConfig(_check_ir_validity=False),
         constant_methods=constant_methods,
     )
-    share = coverage(edge.exported_program(method))
+    counts = {name: calls(edge.exported_program(name)) for name in methods}
     config = ExecutorchBackendConfig(
         memory_planning_pass=MemoryPlanningPass(
             alloc_graph_input=False, share_mutable_buffers=True
         ),
         emit_mutable_buffer_names=True,
+        external_constants=external or False,
         run_reinplace_pass=True,
     )
-    return describe(edge.to_executorch(config), method, share)
+    manager = edge.to_executorch(config)
+    if len(methods) > 1:
+        return describe_all(manager, method, counts)
+    return describe(manager, method, share([counts[method]]))
