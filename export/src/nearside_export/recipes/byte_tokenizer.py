@@ -18,15 +18,23 @@ MERGES = [
 ]
 
 
-def write(folder: Path, special: list[str], bos: str | None = None) -> dict[str, int]:
-    """Write ``tokenizer.json``; ``special`` get the ids 0, 1, …. Return their ids.
+BYTES = 256
+
+
+def write(
+    folder: Path, special: list[str], bos: str | None = None, last: list[str] | None = None
+) -> dict[str, int]:
+    """Write ``tokenizer.json``; ``special`` get the ids 0, 1, …, ``last`` the highest ones.
+
+    Return the ids of both.
 
     Where ``bos`` is given the tokenizer puts it before every text.
     """
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
 
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    pieces = [*special, *letters, *(a + b for a, b in MERGES)]
+    pieces = [*special, *letters, *(a + b for a, b in MERGES), *(last or [])]
+    special = [*special, *(last or [])]
     vocabulary = {piece: i for i, piece in enumerate(pieces)}
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=MERGES))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

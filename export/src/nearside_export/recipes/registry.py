@@ -12,12 +12,14 @@ from pathlib import Path
 
 from nearside_export.errors import UsageError
 from nearside_export.package import staged_folder
-from nearside_export.recipes import tiny_decoder
+from nearside_export.recipes import tiny_decoder, tiny_gemma3_vision, tiny_gemma3n
 
 FAMILIES: dict[str, Callable[[Path], None]] = {
     "llama": tiny_decoder.llama,
     "qwen3": tiny_decoder.qwen3,
     "gemma3-text": tiny_decoder.gemma3_text,
+    "gemma3-vision": tiny_gemma3_vision.write,
+    "gemma3n": tiny_gemma3n.write,
 }
 
 

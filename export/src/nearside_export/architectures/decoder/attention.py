@@ -28,13 +28,24 @@ class PlainCore(torch.nn.Module):
     def forward(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, step: Step
     ) -> torch.Tensor:
-        """Attend: query f32 ``[1, S, H, D]``, key and value ``[1, S, KV, D]`` to ``[1, S, H, D]``.
+        """Write, then attend: query f32 ``[1, S, H, D]``, key and value ``[1, S, KV, D]``.
+
+        Return f32 ``[1, S, H, D]``.
+        """
+        self.cache.write(step.positions, key, value)
+        return self.again(query, key, value, step)
+
+    def again(
+        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, step: Step
+    ) -> torch.Tensor:
+        """Attend with another layer's query to the cache, where ``key`` and ``value`` are already.
 
         The first product has the cache on its left, as it lies in memory, and gives scores
         ``[slots, rows]``. Turning those round costs ``D / group`` times less per token than turning
         the keys round would, which the usual ``query @ key^T`` has ExecuTorch do at every call.
         """
-        keys, values = self.cache.write(step.positions, key, value)
+        del key, value
+        keys, values = self.cache.key, self.cache.value
         heads, size = query.shape[2:]
         kv_heads, slots = keys.shape[:2]
         group = heads // kv_heads
@@ -75,6 +86,9 @@ class FusedCore(torch.nn.Module):
             self.scale,
             self.window,
         )
+
+    # Written once more, which changes nothing: the operator has no form that only reads.
+    again = forward
 
 
 CORES: dict[str, type[PlainCore] | type[FusedCore]] = {"plain": PlainCore, "fused": FusedCore}
