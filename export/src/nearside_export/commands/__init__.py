@@ -7,6 +7,7 @@ wait for it.
 
 from nearside_export.commands import (
     classify,
+    describe,
     embed,
     fixtures,
     generate,
@@ -16,5 +17,5 @@ from nearside_export.commands import (
     verify,
 )
 
-COMMANDS = (classify, embed, generate, verify, tiny, fixtures, media, operators)
+COMMANDS = (classify, embed, generate, describe, verify, tiny, fixtures, media, operators)
 """In the order of the help."""

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from nearside_export.manifest import ClassifyQuality, EmbedQuality, GenerateQuality, Quality
+from nearside_export.manifest import (
+    ClassifyQuality,
+    DescribeQuality,
+    EmbedQuality,
+    GenerateQuality,
+    Quality,
+)
 
 
 def figures(q: Quality) -> str:
@@ -14,6 +20,8 @@ def figures(q: Quality) -> str:
             return embed_figures(q)
         case GenerateQuality():
             return generate_figures(q)
+        case DescribeQuality():
+            return describe_figures(q)
     return str(q)
 
 
@@ -40,4 +48,13 @@ def generate_figures(q: GenerateQuality) -> str:
         f"perplexity {q.perplexity:.4f} (fp32 {q.perplexity_fp32:.4f}) on {q.tokens} tokens, "
         f"next-token agreement {q.next_token_agreement:.4f}, KL {q.kl_divergence:.2e}, "
         f"largest logit difference {q.logit_max_error:.2e}"
+    )
+
+
+def describe_figures(q: DescribeQuality) -> str:
+    """Say how near a model that sees and writes is to eager fp32."""
+    return (
+        f"largest logit difference {q.logit_max_error:.2e} on {q.tokens} tokens and {q.images} "
+        f"pictures, of an image embedding {q.embedding_max_error:.2e}, "
+        f"next-token agreement {q.next_token_agreement:.4f}"
     )

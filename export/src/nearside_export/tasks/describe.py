@@ -1,0 +1,280 @@
+"""Task ``describe``: models that see and write, to packages."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from torch.fx import Node
+
+from nearside_export import describe_quality
+from nearside_export.architectures.decoder import export as decoder_export
+from nearside_export.architectures.decoder.attention import KINDS
+from nearside_export.architectures.multimodal import export as multimodal_export
+from nearside_export.architectures.multimodal import families
+from nearside_export.architectures.multimodal.model import TEXT_DECODER, Multimodal
+from nearside_export.data import sets
+from nearside_export.data.text import HELD_OUT
+from nearside_export.describe_quality import Prompt
+from nearside_export.errors import UnsupportedError, UsageError
+from nearside_export.image_spec import ImageSpec
+from nearside_export.lower import xnnpack
+from nearside_export.lower.program import LoweredProgram
+from nearside_export.manifest import (
+    Describe,
+    DescribeGate,
+    DescribeQuality,
+    FileRef,
+    GenerationDefaults,
+    GenerationFacts,
+    Manifest,
+    Variant,
+)
+from nearside_export.package import (
+    SUFFIX,
+    file_ref,
+    refuse_dropping,
+    staged_folder,
+    write_manifest,
+)
+from nearside_export.preprocess import preprocess
+from nearside_export.progress import say
+from nearside_export.sources import huggingface, image_processor
+from nearside_export.sources.fields import Fields
+from nearside_export.sources.model import Tokenizer
+from nearside_export.tasks.generate import TEMPLATE_FILE, TOKENIZER_FILE
+from nearside_export.versions import installed
+
+GATES = {"fp32": DescribeGate(logit_max_error=1e-3)}
+"""``--variant`` to its quality gate."""
+
+DEFAULT_CONTEXT = 1024
+DEFAULT_MAX_PREFILL = 128
+PER_LAYER_FILE = "per_layer_embedding"
+"""The ``.ptd`` file of Gemma 3n's per-layer embeddings."""
+
+TEXT_TOKENS = 24
+"""Tokens before and after the image, each, with which quality is measured."""
+
+IMAGES = 3
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to export: ``context_length`` positions, ``max_prefill_tokens`` a call at most.
+
+    Null is as many as an image and some text need. ``licence`` and ``name`` override the source's.
+    """
+
+    variant: str = "fp32"
+    context_length: int | None = None
+    max_prefill_tokens: int | None = None
+    attention: str = "plain"
+    licence: str | None = None
+    name: str | None = None
+
+
+def export_package(folder: Path, request: Request, out: Path, command: str) -> Path:
+    """Export the Hugging Face folder ``folder`` as a package inside ``out``; return the package.
+
+    `SourceError` and `UnsupportedError` say what of the model can't be exported, `QualityError`
+    that the program is below its gate. The package is written whole or not at all.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder: `describe` takes a local Hugging Face folder")
+    licence = request.licence or huggingface.licence(folder)
+    if licence is None:
+        raise UsageError(f"{folder.name} states no licence: give it with --licence (SPDX)")
+    if request.variant not in GATES:
+        raise UsageError(f"unknown variant {request.variant!r}; known: {', '.join(GATES)}")
+    if request.attention not in KINDS:
+        raise UsageError(f"unknown attention {request.attention!r}; known: {', '.join(KINDS)}")
+    config = Fields.read(folder / huggingface.CONFIG)
+    loader = families.loader(config)
+    tokenizer = huggingface.read_tokenizer(folder, config)
+    spec = image_processor.read(folder)
+    name = request.name or folder.resolve().name
+    variant = f"xnnpack-{request.variant}"
+    target = out / f"{name}{'-fp32' if request.variant == 'fp32' else ''}{SUFFIX}"
+    refuse_dropping(target, {variant})
+    with staged_folder(target) as staging:
+        say(f"{target.name} {variant}: loading weights")
+        context = request.context_length or DEFAULT_CONTEXT
+        model = loader(folder, config, context, request.attention)
+        context, longest = lengths(request, model)
+        _check_image(model, spec)
+        for note in model.notes:
+            say(f"{target.name}: {note}")
+        lowered = _lower(model, spec, tokenizer, context, longest, f"{target.name} {variant}")
+        for file, content in lowered.data.items():
+            (staging / file).write_bytes(content)
+        say(f"{target.name} {variant}: measuring quality")
+        data_file = next((staging / file for file in lowered.data), None)
+        prompts = _prompts(model, spec, tokenizer, context)
+        quality = measure_quality(
+            model, lowered, data_file, prompts, longest, GATES[request.variant]
+        )
+        describe_quality.check_gate(variant, quality)
+        data = [file_ref(staging, file) for file in lowered.data]
+        (staging / f"{variant}.pte").write_bytes(lowered.pte)
+        manifest = Manifest(
+            name=name,
+            licence=licence,
+            source=f"Hugging Face folder {folder.resolve().name}",
+            task=_task(staging, tokenizer, model, spec, context, longest),
+            variants=[
+                Variant(
+                    name=variant,
+                    program=file_ref(staging, f"{variant}.pte"),
+                    external_data=data,
+                    method=lowered.method,
+                    executorch=installed("executorch"),
+                    torch=installed("torch"),
+                    torchao=installed("torchao"),
+                    quantisation="none",
+                    delegates=lowered.delegates,
+                    operators=lowered.operators,
+                    coverage=round(lowered.coverage, 4),
+                    planned_bytes=lowered.planned_bytes,
+                    methods=lowered.methods,
+                    quality=quality,
+                    export_command=command,
+                    embedding_bits=32,
+                    attention=request.attention,
+                )
+            ],
+        )
+        write_manifest(staging, manifest)
+    return target
+
+
+def lengths(request: Request, model: Multimodal) -> tuple[int, int]:
+    """Positions in the cache, and rows a call at most.
+
+    `UsageError` where an image does not fit, or the model was made for fewer positions.
+    """
+    tokens = model.vision.tokens_per_image
+    most = model.text.max_context
+    context = request.context_length or DEFAULT_CONTEXT
+    if context > most:
+        raise UsageError(f"--context {context} is more than the {most} that the model was made for")
+    if context < tokens + 4:
+        raise UsageError(f"--context {context} leaves no room for text: an image takes {tokens}")
+    longest = request.max_prefill_tokens or max(DEFAULT_MAX_PREFILL, tokens)
+    if model.image_rows_see_all and longest < tokens:
+        raise UsageError(
+            f"--max-prefill {longest} is less than an image's {tokens} tokens, which see each "
+            "other and must come in one call"
+        )
+    return context, min(longest, context)
+
+
+def measure_quality(
+    model: Multimodal,
+    lowered: LoweredProgram,
+    data: Path | None,
+    prompts: list[tuple[Prompt, NDArray[np.float32]]],
+    longest: int,
+    gate: DescribeGate,
+) -> DescribeQuality:
+    """Compare the program, as ExecuTorch runs it, with transformers on ``prompts``.
+
+    ``data`` is the program's ``.ptd`` file, if it has one.
+    """
+    if "nearside::attention" in lowered.operators:
+        raise UnsupportedError(
+            "fused attention can't be measured by the wheel's runtime, which lacks the operator "
+            "nearside::attention. Use --attention plain"
+        )
+    program = describe_quality.Program.of_pte(lowered.pte, model, data)
+    return describe_quality.measure(model, program, prompts, longest, gate)
+
+
+def _prompts(
+    model: Multimodal, spec: ImageSpec, tokenizer: Tokenizer, context: int
+) -> list[tuple[Prompt, NDArray[np.float32]]]:
+    pictures = itertools.islice(sets.evaluation(), IMAGES)
+    return [
+        (_prompt(model, tokenizer, context, i), preprocess(picture, spec))
+        for i, picture in enumerate(pictures)
+    ]
+
+
+def _lower(
+    model: Multimodal, spec: ImageSpec, tokenizer: Tokenizer, context: int, longest: int, what: str
+) -> LoweredProgram:
+    say(f"{what}: exporting")
+    programs = multimodal_export.export(model, spec.width, spec.height, longest)
+    say(f"{what}: lowering")
+    constants = decoder_export.constants(model.text, tokenizer, context, longest)
+    return xnnpack.lower_methods(
+        programs, constants, method=TEXT_DECODER, external=_per_layer_table
+    )
+
+
+def _per_layer_table(node: Node) -> str | None:
+    # Most of the model, of which a call reads a few rows: mapped, not resident.
+    return PER_LAYER_FILE if "per_layer_table" in node.name else None
+
+
+def _check_image(model: Multimodal, spec: ImageSpec) -> None:
+    if model.image_size is not None and (spec.width, spec.height) != (model.image_size,) * 2:
+        raise UnsupportedError(
+            f"{image_processor.FILE} makes pictures of {spec.width} x {spec.height}, but the image "
+            f"tower takes {model.image_size} x {model.image_size}. The files belong to different "
+            "models"
+        )
+
+
+def _prompt(model: Multimodal, tokenizer: Tokenizer, context: int, number: int) -> Prompt:
+    """Put an image between two pieces of text, other ones for each ``number``."""
+    from tokenizers import Tokenizer as Loaded
+
+    vision = model.vision
+    text = Loaded.from_str(tokenizer.json).encode(HELD_OUT, add_special_tokens=False).ids
+    room = min(TEXT_TOKENS, (context - vision.tokens_per_image - 3) // 2)
+    text = text[number * TEXT_TOKENS :]
+    before = [] if tokenizer.bos_id is None else [tokenizer.bos_id]
+    # Of different lengths, so that images begin in different places of a window.
+    before += text[: max(0, room - 3 * number)]
+    if vision.begin_image_id is not None:
+        before.append(vision.begin_image_id)
+    after = [] if vision.end_image_id is None else [vision.end_image_id]
+    after += text[room : 2 * room]
+    last = len(before) + vision.tokens_per_image
+    ids = [*before, *[vision.image_token_id] * vision.tokens_per_image, *after]
+    return Prompt(ids[:context], len(before), last)
+
+
+def _task(
+    folder: Path,
+    tokenizer: Tokenizer,
+    model: Multimodal,
+    spec: ImageSpec,
+    context: int,
+    longest: int,
+) -> Describe:
+    (folder / TOKENIZER_FILE).write_text(tokenizer.json, encoding="utf-8")
+    template: FileRef | None = None
+    if tokenizer.chat_template:
+        (folder / TEMPLATE_FILE).write_text(tokenizer.chat_template, encoding="utf-8")
+        template = file_ref(folder, TEMPLATE_FILE)
+    return Describe(
+        tokenizer=file_ref(folder, TOKENIZER_FILE),
+        chat_template=template,
+        generation=GenerationFacts(
+            context_length=context,
+            max_prefill_tokens=longest,
+            vocab_size=model.text.vocab_size,
+            bos_id=tokenizer.bos_id,
+            eos_ids=list(tokenizer.eos_ids),
+            add_bos=tokenizer.add_bos,
+            sliding_window=model.text.sliding_window,
+            defaults=GenerationDefaults(**tokenizer.defaults),
+        ),
+        image=spec,
+        vision=model.vision,
+    )
