@@ -23,16 +23,17 @@ def test_calls_follow_a_decode_loop() -> None:
     assert [len(ids) for ids, _ in calls] == [2, 2, 1, 1, 1, 1, 1, 1, 1]
     assert [t for ids, _ in calls for t in ids] == tokens
     assert [p for _, positions in calls for p in positions] == list(range(11))
-    following = language_quality.targets(tokens, chunk=2)
-    assert following == [102, 104, 105, 106, 107, 108, 109, 110]
-    assert len(rows) == len(following) + 1
+    assert language_quality.ends(11, chunk=2) == [2, 4, 5, 6, 7, 8, 9, 10, 11]
+    assert len(rows) == 9
 
 
 def test_figures() -> None:
     want = torch.zeros(3, 4, dtype=torch.float64)
     got = want.clone()
     got[0, 1] = float(np.log(3.0))  # token 1 of row 0 three times as likely: 3/6
-    quality = language_quality.compare(want, got, [1, 2], GenerateGate())
+    comparison = language_quality.Comparison()
+    comparison.add(want, got, [1, 2])
+    quality = comparison.quality(GenerateGate())
     assert quality.tokens == 3
     assert quality.perplexity_fp32 == pytest.approx(4.0)
     assert quality.perplexity == pytest.approx(np.sqrt(2 * 4), abs=1e-6)
@@ -47,11 +48,13 @@ def test_what_is_beyond_the_gate_fails() -> None:
     got = want.clone()
     got[0, 1] -= 1.0
     gate = GenerateGate(perplexity_ratio=1.1, logit_max_error=0.5)
-    quality = language_quality.compare(want, got, [1], gate)
+    comparison = language_quality.Comparison()
+    comparison.add(want, got, [1])
+    quality = comparison.quality(gate)
     with pytest.raises(
         QualityError, match=r"perplexity is 2\.\d+ times .*a logit is 1\.00e\+00 off"
     ):
         language_quality.check_gate("xnnpack-fp32", quality)
     got[0, 1] = torch.nan
     with pytest.raises(QualityError, match="NaN or infinite"):
-        language_quality.compare(want, got, [1], gate)
+        language_quality.Comparison().add(want, got, [1])

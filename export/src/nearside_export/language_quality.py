@@ -19,50 +19,61 @@ DIGITS = 6
 
 
 def predictions(model: Logits, tokens: list[int], chunk: int) -> torch.Tensor:
-    """Logits f64 ``[n, vocab]`` after the tokens of a text, as a decode loop meets them.
-
-    The first half is prefilled in calls of ``chunk`` tokens, of which only the last has logits;
-    the second half follows token by token.
-    """
-    half = len(tokens) // 2
-    ends = [*range(chunk, half + 1, chunk), *range(half // chunk * chunk + 1, len(tokens) + 1)]
+    """Logits f64 ``[n, vocab]`` after the tokens at `ends`, as a decode loop meets them."""
     rows, start = [], 0
-    for end in ends:
+    for end in ends(len(tokens), chunk):
         ids = np.asarray([tokens[start:end]], dtype=np.int64)
         rows.append(model(ids, np.arange(start, end, dtype=np.int64)))
         start = end
     return torch.from_numpy(np.stack(rows)).double()
 
 
-def targets(tokens: list[int], chunk: int) -> list[int]:
-    """Token that follows each row of `predictions`, but the last."""
-    half = len(tokens) // 2
-    ends = [*range(chunk, half + 1, chunk), *range(half // chunk * chunk + 1, len(tokens) + 1)]
-    return [tokens[end] for end in ends[:-1]]
+def ends(length: int, chunk: int) -> list[int]:
+    """Where the calls on a text of ``length`` tokens end.
+
+    The first half is prefilled in calls of ``chunk`` tokens, of which only the last has logits;
+    the rest follows token by token.
+    """
+    half = length // 2
+    return [*range(chunk, half + 1, chunk), *range(half // chunk * chunk + 1, length + 1)]
 
 
-def compare(
-    want: torch.Tensor, got: torch.Tensor, following: list[int], gate: GenerateGate
-) -> GenerateQuality:
-    """Compare two `predictions` of one text; `QualityError` when a logit is not finite."""
-    if not bool(torch.isfinite(want).all() and torch.isfinite(got).all()):
-        raise QualityError("a logit is NaN or infinite: the model or its export is broken")
-    ids = torch.tensor(following)
-    expected, found = want.log_softmax(-1), got.log_softmax(-1)
-    divergence = (expected.exp() * (expected - found)).sum(-1).mean()
+class Comparison:
+    """Sums up how two models predict the same texts."""
 
-    def perplexity(logs: torch.Tensor) -> float:
-        return math.exp(-float(logs[:-1].gather(1, ids[:, None]).mean()))
+    def __init__(self) -> None:
+        self._rows = self._predicted = self._agreed = 0
+        self._divergence = self._logs = self._logs_fp32 = self._error = 0.0
 
-    return GenerateQuality(
-        tokens=len(want),
-        perplexity=round(perplexity(found), DIGITS),
-        perplexity_fp32=round(perplexity(expected), DIGITS),
-        next_token_agreement=round(float((want.argmax(-1) == got.argmax(-1)).double().mean()), 4),
-        kl_divergence=round(max(float(divergence), 0.0), 9),
-        logit_max_error=round(float((want - got).abs().max()), 7),
-        gate=gate,
-    )
+    def add(self, want: torch.Tensor, got: torch.Tensor, following: list[int]) -> None:
+        """Add the logits f64 ``[n, vocab]`` of fp32 and of a variant after the tokens of a text.
+
+        ``following`` are the tokens after each row but the last. `QualityError` when a logit is not
+        finite.
+        """
+        if not bool(torch.isfinite(want).all() and torch.isfinite(got).all()):
+            raise QualityError("a logit is NaN or infinite: the model or its export is broken")
+        ids = torch.tensor(following)[:, None]
+        expected, found = want.log_softmax(-1), got.log_softmax(-1)
+        self._rows += len(want)
+        self._predicted += len(following)
+        self._agreed += int((want.argmax(-1) == got.argmax(-1)).sum())
+        self._divergence += float((expected.exp() * (expected - found)).sum())
+        self._logs_fp32 += float(expected[:-1].gather(1, ids).sum())
+        self._logs += float(found[:-1].gather(1, ids).sum())
+        self._error = max(self._error, float((want - got).abs().max()))
+
+    def quality(self, gate: GenerateGate) -> GenerateQuality:
+        """Give the figures of all that was added."""
+        return GenerateQuality(
+            tokens=self._rows,
+            perplexity=round(math.exp(-self._logs / self._predicted), DIGITS),
+            perplexity_fp32=round(math.exp(-self._logs_fp32 / self._predicted), DIGITS),
+            next_token_agreement=round(self._agreed / self._rows, 4),
+            kl_divergence=round(max(self._divergence / self._rows, 0.0), 9),
+            logit_max_error=round(self._error, 7),
+            gate=gate,
+        )
 
 
 def check_gate(variant: str, quality: GenerateQuality) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 from nearside_export.commands.figures import generate_figures
 from nearside_export.errors import UsageError
 
-VARIANTS = ("fp32",)
+VARIANTS = ("fp32", "int8", "8da4w")
+GROUP_SIZES = (32, 64, 128)
+ROUNDINGS = ("auto", "source", "nearest", "hqq", "gptq")
 ATTENTION = ("plain", "fused")
 MAX_PREFILL = 128
 
@@ -29,6 +31,20 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         type=int,
         default=MAX_PREFILL,
         help=f"tokens a call at most; longer prompts go in chunks (default: {MAX_PREFILL})",
+    )
+    generate.add_argument(
+        "--group-size",
+        type=int,
+        choices=GROUP_SIZES,
+        default=32,
+        help="8da4w: weights that share a scale (default: 32)",
+    )
+    generate.add_argument(
+        "--rounding",
+        choices=ROUNDINGS,
+        default="auto",
+        help="8da4w: how weights are rounded (default: as a GGUF file has them, else the best of "
+        "nearest, hqq and gptq)",
     )
     generate.add_argument(
         "--attention",
@@ -56,6 +72,8 @@ def _run(options: argparse.Namespace) -> None:
         variant=options.variant,
         context_length=options.context,
         max_prefill_tokens=options.max_prefill,
+        group_size=options.group_size,
+        rounding=options.rounding,
         attention=options.attention,
         licence=options.licence,
         name=options.name,
@@ -77,6 +95,10 @@ def _command(options: argparse.Namespace) -> str:
         words += ["--context", str(options.context)]
     if options.max_prefill != MAX_PREFILL:
         words += ["--max-prefill", str(options.max_prefill)]
+    if options.group_size != 32:
+        words += ["--group-size", str(options.group_size)]
+    if options.rounding != "auto":
+        words += ["--rounding", options.rounding]
     if options.attention != "plain":
         words += ["--attention", options.attention]
     for name in ("licence", "name"):

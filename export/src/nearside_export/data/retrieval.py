@@ -16,6 +16,7 @@ from nearside_export.errors import SourceError
 
 _PACKAGE = "gensim"
 _DOCUMENTS = "lee.cor"
+_BACKGROUND = "lee_background.cor"
 _JUDGEMENTS = "similarities0-1.txt"
 COUNT = 50
 
@@ -27,6 +28,11 @@ def documents() -> list[str]:
     if len(texts) != COUNT or not all(t.strip() for t in texts):
         raise _damaged(_DOCUMENTS, f"{len(texts)} lines, not {COUNT} texts")
     return texts
+
+
+def background() -> list[str]:
+    """300 other news texts of the same years, without judgements."""
+    return _file(_BACKGROUND).read_text(encoding="latin-1").splitlines()
 
 
 def judgements() -> NDArray[np.float64]:

@@ -49,7 +49,9 @@ _GEMMA_LAYER = {
 }
 ROPE_FACTORS = "rope_freqs.weight"
 _LAYER_NAME = re.compile(r"blk\.(\d{1,5})\.([a-z_]+)\.(weight|bias)")
-_QUANTISED = {"Q4_0": ("q4_0", 32), "Q8_0": ("q8_0", 32)}
+_BITS = {"Q4_0": 4, "Q4_1": 4, "Q8_0": 8}
+_GROUP = 32
+"""Columns that share a scale in these types."""
 
 
 def looks_like(path: Path) -> bool:
@@ -120,27 +122,35 @@ class GgufTensors:
         return finite(tensor, name, self._file.path)
 
     def blocks(self, name: str) -> QuantisedBlocks | None:
-        """Read a Q4_0 or Q8_0 matrix as it is; null for every other type."""
+        """Read a Q4_0, Q4_1 or Q8_0 matrix as it is; null for every other type."""
         info = self._info(name)
-        if info.kind.name not in _QUANTISED or len(info.shape) != 2:
+        kind = info.kind.name
+        if kind not in _BITS or len(info.shape) != 2:
             return None
-        kind, group = _QUANTISED[info.kind.name]
         rows, columns = info.shape
-        size = 2 + (group // 2 if kind == "q4_0" else group)
-        raw = self._file.data(self._names[name]).reshape(rows, columns // group, size)
-        scales = raw[..., :2].copy().view(np.float16).astype(np.float32)[..., 0]
-        packed = raw[..., 2:]
-        if kind == "q4_0":
+        raw = self._file.data(self._names[name]).reshape(rows, columns // _GROUP, -1)
+        scales, packed = self._halves(raw[..., :2], name), raw[..., 2:]
+        offsets = None
+        if kind == "Q8_0":
+            ints = packed.copy().view(np.int8)
+        else:
+            if kind == "Q4_1":
+                # Its integers are 0..15 above a minimum; ours are 8 less.
+                offsets = self._halves(packed[..., :2], name) + 8 * scales
+                packed = packed[..., 2:]
             # The low halves of 16 bytes are columns 0..15, the high halves 16..31.
             low, high = packed & 0x0F, packed >> 4
             ints = np.concatenate([low, high], axis=-1).astype(np.int8) - 8
-        else:
-            ints = packed.copy().view(np.int8)
         values = torch.from_numpy(np.ascontiguousarray(ints.reshape(rows, columns)))
-        factors = finite(torch.from_numpy(scales.copy()), name, self._file.path)
         if (order := self._row_order(name)) is not None:
-            values, factors = values[order], factors[order]
-        return QuantisedBlocks(kind, group, values, factors)
+            values, scales = values[order], scales[order]
+            offsets = None if offsets is None else offsets[order]
+        return QuantisedBlocks(kind.lower(), _BITS[kind], _GROUP, values, scales, offsets)
+
+    def _halves(self, raw: np.ndarray, name: str) -> torch.Tensor:
+        """A block's f16 number, of u8 ``[rows, groups, 2]``, as f32 ``[rows, groups]``."""
+        values = raw.copy().view(np.float16).astype(np.float32)[..., 0]
+        return finite(torch.from_numpy(values.copy()), name, self._file.path)
 
     def _info(self, name: str) -> TensorInfo:
         return self._file.tensors[self._names[name]]

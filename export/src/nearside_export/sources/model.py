@@ -12,16 +12,19 @@ from nearside_export.sources.fields import Fields
 
 @dataclass(frozen=True)
 class QuantisedBlocks:
-    """A weight as its file holds it: ``ints * scales``, a scale for every ``group_size`` columns.
+    """A weight as its file holds it: ``ints * scales + offsets``, one each per ``group_size`` columns.
 
-    ``kind`` is ``q4_0`` (ints -8..7) or ``q8_0`` (ints -128..127); ``ints`` i8 ``[rows, columns]``;
-    ``scales`` f32 ``[rows, columns / group_size]``.
+    ``kind`` is ``q4_0`` or ``q4_1`` (4 ``bits``, ints -8..7) or ``q8_0`` (8 bits, -128..127);
+    ``ints`` i8 ``[rows, columns]``; ``scales``, of either sign, and ``offsets`` (of ``q4_1``, else
+    null) f32 ``[rows, columns / group_size]``.
     """
 
     kind: str
+    bits: int
     group_size: int
     ints: torch.Tensor
     scales: torch.Tensor
+    offsets: torch.Tensor | None = None
 
 
 class Tensors(Protocol):

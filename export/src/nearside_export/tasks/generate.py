@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from nearside_export.architectures.decoder import families, weights
 from nearside_export.architectures.decoder.attention import KINDS
 from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.decoder.model import Decoder
-from nearside_export.data.text import HELD_OUT
+from nearside_export.data.text import calibration, held_out
 from nearside_export.errors import UsageError
 from nearside_export.lower import xnnpack
 from nearside_export.lower.program import LoweredProgram
@@ -40,18 +41,27 @@ from nearside_export.package import (
     write_manifest,
 )
 from nearside_export.progress import say
+from nearside_export.quantise import decoder
 from nearside_export.runtime import RunnableMethod, nearside, wheel
 from nearside_export.sources.model import ModelSource, Tokenizer
 from nearside_export.versions import installed
 
-GATES = {"fp32": GenerateGate(logit_max_error=1e-3)}
+GATES = {
+    "fp32": GenerateGate(logit_max_error=1e-3),
+    "int8": GenerateGate(perplexity_ratio=1.02),
+    "8da4w": GenerateGate(perplexity_ratio=1.10),
+}
 """``--variant`` to its quality gate."""
 
 TOKENIZER_FILE = "tokenizer.json"
 TEMPLATE_FILE = "chat_template.jinja"
 DEFAULT_CONTEXT = 1024
 DEFAULT_MAX_PREFILL = 128
-MAX_QUALITY_TOKENS = 256
+WINDOW = 256
+"""Tokens of a piece of text that a model is measured on or calibrated with."""
+HELD_OUT_WINDOWS = 6
+FIT_WINDOWS = 16
+CHOOSE_WINDOWS = 2
 
 
 @dataclass(frozen=True)
@@ -59,9 +69,12 @@ class Request:
     """What to export: ``context_length`` positions, ``max_prefill_tokens`` a call at most.
 
     ``attention`` is ``plain`` or ``fused``; ``licence`` and ``name`` override the source's.
+    ``group_size`` and ``rounding`` are of 4-bit variants (see `quantise.decoder`).
     """
 
     variant: str = "fp32"
+    group_size: int = 32
+    rounding: str = "auto"
     context_length: int | None = None
     max_prefill_tokens: int = DEFAULT_MAX_PREFILL
     attention: str = "plain"
@@ -93,6 +106,13 @@ def export_package(source: ModelSource, request: Request, out: Path, command: st
     with staged_folder(target) as folder:
         say(f"{target.name} {variant}: loading weights")
         model = weights.load(config, source.tensors, context, request.attention)
+        reference, quantisation, facts = model, "none", {"embedding_bits": 32}
+        if request.variant in decoder.SCHEMES:
+            say(f"{target.name} {variant}: quantising")
+            reference = weights.load(config, source.tensors, context)
+            scheme = decoder.SCHEMES[request.variant]
+            quantisation = scheme.name
+            facts = quantise(model, source, request, scheme)
         say(f"{target.name} {variant}: exporting")
         program = decoder_export.export(model, prefill)
         say(f"{target.name} {variant}: lowering")
@@ -100,7 +120,7 @@ def export_package(source: ModelSource, request: Request, out: Path, command: st
         lowered = xnnpack.lower_methods({"forward": program}, constants)
         say(f"{target.name} {variant}: measuring quality")
         gate = GATES[request.variant]
-        measured = measure_quality(model, lowered, source.tokenizer, prefill, gate)
+        measured = measure_quality(reference, lowered, source.tokenizer, prefill, gate)
         language_quality.check_gate(variant, measured)
         (folder / f"{variant}.pte").write_bytes(lowered.pte)
         manifest = Manifest(
@@ -116,15 +136,15 @@ def export_package(source: ModelSource, request: Request, out: Path, command: st
                     executorch=installed("executorch"),
                     torch=installed("torch"),
                     torchao=installed("torchao"),
-                    quantisation="none",
+                    quantisation=quantisation,
                     delegates=lowered.delegates,
                     operators=lowered.operators,
                     coverage=round(lowered.coverage, 4),
                     planned_bytes=lowered.planned_bytes,
                     quality=measured,
                     export_command=command,
-                    embedding_bits=32,
                     attention=request.attention,
+                    **facts,
                 )
             ],
         )
@@ -164,22 +184,47 @@ def measure_quality(
     gate: GenerateGate,
 ) -> GenerateQuality:
     """Compare the program, as it runs, with ``reference`` on held-out text."""
-    tokens = _held_out(tokenizer, reference.context_length)
-    chunk = min(max_prefill_tokens, max(1, len(tokens) // 4))
-
-    def eager(ids: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.float32]:
-        with torch.no_grad():
-            return reference(torch.from_numpy(ids), torch.from_numpy(positions))[0, 0].numpy()
-
-    reference.reset()
-    want = language_quality.predictions(eager, tokens, chunk)
+    windows = held_out(tokenizer, min(WINDOW, reference.context_length), HELD_OUT_WINDOWS)
+    length = windows.shape[1]
+    chunk = min(max_prefill_tokens, max(1, length // 4))
+    ends = torch.tensor(language_quality.ends(length, chunk))
+    comparison = language_quality.Comparison()
     with running(lowered) as method:
 
         def program(ids: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.float32]:
             return method.run([ids, positions])[0][0, 0]
 
-        got = language_quality.predictions(program, tokens, chunk)
-    return language_quality.compare(want, got, language_quality.targets(tokens, chunk), gate)
+        for window in windows:
+            with torch.no_grad():
+                stream = reference.stream(reference.embed(window[None]), torch.arange(length))
+                want = reference.logits(stream[:, ends - 1])[0].double()
+            got = language_quality.predictions(program, window.tolist(), chunk)
+            comparison.add(want, got, window[ends[:-1]].tolist())
+    return comparison.quality(gate)
+
+
+def quantise(
+    model: Decoder, source: ModelSource, request: Request, scheme: decoder.Scheme
+) -> dict[str, Any]:
+    """Quantise ``model`` in place; return what the manifest says of how."""
+
+    def texts() -> decoder.Calibration:
+        length = min(WINDOW, model.context_length)
+        windows = calibration(source.tokenizer, length, FIT_WINDOWS + CHOOSE_WINDOWS)
+        return decoder.Calibration(windows[CHOOSE_WINDOWS:], windows[:CHOOSE_WINDOWS])
+
+    used = decoder.apply(
+        model,
+        scheme,
+        source.tensors,
+        group_size=request.group_size,
+        rounding=request.rounding,
+        texts=texts,
+        say=say,
+    )
+    if scheme.bits == 8:
+        return {"embedding_bits": 8}
+    return {"embedding_bits": 8, "group_size": request.group_size, "rounding": used}
 
 
 @contextmanager
@@ -193,15 +238,6 @@ def running(lowered: LoweredProgram) -> Iterator[RunnableMethod]:
         return
     with nearside.Program(lowered.pte) as program:
         yield program.method(lowered.method)
-
-
-def _held_out(tokenizer: Tokenizer, context: int) -> list[int]:
-    from tokenizers import Tokenizer as Loaded
-
-    ids = Loaded.from_str(tokenizer.json).encode(HELD_OUT).ids
-    if tokenizer.add_bos and tokenizer.bos_id is not None and ids[:1] != [tokenizer.bos_id]:
-        ids = [tokenizer.bos_id, *ids]
-    return ids[: min(context, MAX_QUALITY_TOKENS)]
 
 
 def _task(

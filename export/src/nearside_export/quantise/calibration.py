@@ -1,0 +1,120 @@
+"""A decoder on calibration text: what its layers see, and how far rounded weights lead it astray."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+
+from nearside_export.architectures.decoder.model import Decoder
+from nearside_export.architectures.decoder.step import Step
+from nearside_export.quantise.integer_linear import Rounded, install, quantised_activations
+
+Round = Callable[[torch.Tensor, torch.Tensor], Rounded]
+"""A weight f32 ``[rows, columns]`` and its input's moments ``[columns, columns]`` to integers."""
+
+
+def layer_by_layer(
+    model: Decoder, windows: torch.Tensor, rounded: Round, say: Callable[[str], None]
+) -> dict[str, Rounded]:
+    """Round every linear layer, each on what the rounded layers before its own make of the text.
+
+    ``windows`` i64 ``[n, length]``. The model is left as it was.
+    """
+    weights: dict[str, Rounded] = {}
+    originals: dict[str, torch.nn.Parameter] = {}
+    with torch.no_grad():
+        step = _step(model, windows.shape[1])
+        streams = [model.embed(window[None]) for window in windows]
+        for index, layer in enumerate(model.layers):
+            moments = _moments(layer, streams, step)
+            for name, moment in moments.items():
+                path = f"layers.{index}.{name}"
+                originals[path] = model.get_submodule(path).weight
+                weights[path] = rounded(originals[path].detach(), moment)
+                install(model, path, weights[path])
+            streams = [layer(stream, step) for stream in streams]
+            say(f"GPTQ: layer {index + 1} of {len(model.layers)}")
+    _restore(model, originals)
+    model.reset()
+    return weights
+
+
+class Chooser:
+    """Tells how far a model with rounded weights is from the one that it was made from."""
+
+    def __init__(self, model: Decoder, windows: torch.Tensor) -> None:
+        self._model = model
+        self._windows = windows
+        self._want = list(self._predictions())
+
+    def divergence(self, weights: dict[str, Rounded]) -> float:
+        """Mean KL(fp32 || rounded) of all next tokens, nats. The model is left as it was."""
+        originals = {name: self._model.get_submodule(name).weight for name in weights}
+        for name, weight in weights.items():
+            install(self._model, name, weight)
+        total = [
+            (want.exp() * (want - got)).sum(-1).mean().item()
+            for want, got in zip(self._want, self._predictions(), strict=True)
+        ]
+        _restore(self._model, originals)
+        return sum(total) / len(total)
+
+    def _predictions(self) -> Iterator[torch.Tensor]:
+        """Log-probabilities f32 ``[length, vocab]`` of each window."""
+        model = self._model
+        for window in self._windows:
+            with torch.no_grad():
+                positions = torch.arange(len(window))
+                stream = model.stream(model.embed(window[None]), positions)
+                yield model.logits(stream)[0].log_softmax(-1)
+        model.reset()
+
+
+def _step(model: Decoder, length: int) -> Step:
+    frequencies = [getattr(model, f"frequencies_{kind}") for kind in range(model.ropes)]
+    return Step(torch.arange(length), None, model.context_length, frequencies, model.turn)
+
+
+def _moments(
+    layer: torch.nn.Module, streams: list[torch.Tensor], step: Step
+) -> dict[str, torch.Tensor]:
+    """Sum of ``x x^T`` over the quantised inputs of each linear layer, in the order of calls."""
+    sums: dict[str, torch.Tensor] = {}
+    # q, k and v see one tensor, as gate and up do: its moments are computed once.
+    last: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    def watch(name: str) -> Callable[..., None]:
+        def see(_module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+            nonlocal last
+            if last is None or last[0] is not inputs[0]:
+                rows = quantised_activations(inputs[0]).flatten(0, -2)
+                last = (inputs[0], rows.t() @ rows)
+            sums[name] = sums[name] + last[1] if name in sums else last[1]
+
+        return see
+
+    with _hooked(layer, watch):
+        for stream in streams:
+            layer(stream, step)
+    return sums
+
+
+@contextmanager
+def _hooked(layer: torch.nn.Module, watch: Callable[[str], Callable[..., None]]) -> Iterator[None]:
+    handles = [
+        module.register_forward_pre_hook(watch(name))
+        for name, module in layer.named_modules()
+        if isinstance(module, torch.nn.Linear)
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _restore(model: Decoder, originals: dict[str, torch.nn.Parameter]) -> None:
+    for name, weight in originals.items():
+        model.get_submodule(name).weight = weight

@@ -1,0 +1,105 @@
+"""Linear layers with integer weights, in the form that XNNPACK's dynamic kernels are found by.
+
+Activations are quantised to 8 bits, row by row, when the program runs; weights have 8 bits and a
+scale a row, or 4 bits and a scale for each group of columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch.nn import functional
+from torchao.quantization.quantize_.workflows.intx.intx_unpacked_to_int8_tensor import (
+    IntxUnpackedToInt8Tensor,
+    IntxUnpackedToInt8TensorActivationQuantization,
+)
+
+LIMITS = {8: (-127, 127), 4: (-8, 7)}
+"""Bits of a weight to its least and its greatest integer."""
+
+_TYPES = {8: torch.int8, 4: torch.int4}
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A weight as integers: ``ints * scales + offsets``.
+
+    ``ints`` i8 ``[rows, columns]`` of ``bits`` bits; ``scales`` f32 ``[rows, groups]``, positive;
+    ``offsets`` f32 ``[rows, groups]``, or null where all are zero.
+    """
+
+    bits: int
+    ints: torch.Tensor
+    scales: torch.Tensor
+    offsets: torch.Tensor | None = None
+
+    @property
+    def group_size(self) -> int:
+        """Columns that share a scale."""
+        return self.ints.shape[1] // self.scales.shape[1]
+
+    def dequantise(self) -> torch.Tensor:
+        """Give the weight back as f32 ``[rows, columns]``."""
+        rows, groups = self.scales.shape
+        values = self.ints.reshape(rows, groups, -1) * self.scales.unsqueeze(2)
+        if self.offsets is not None:
+            values = values + self.offsets.unsqueeze(2)
+        return values.reshape(rows, -1)
+
+
+class OffsetLinear(torch.nn.Module):
+    """A linear layer whose weight has an offset a group: ``x @ ints^T + sums(x) @ offsets^T``.
+
+    XNNPACK's 4-bit kernels know scales only. What the offsets add depends on the sum of the
+    activations in each group alone, so that it is a product 32 times smaller than the layer's own.
+    ``sums`` f32 ``[groups, columns]`` adds a group's activations up (see `group_sums`).
+    """
+
+    def __init__(self, linear: torch.nn.Linear, offsets: torch.Tensor, sums: torch.Tensor) -> None:
+        super().__init__()
+        self.linear = linear
+        self.register_buffer("offsets", offsets, persistent=False)
+        self.register_buffer("sums", sums, persistent=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """f32 ``[..., columns]`` to ``[..., rows]``."""
+        return self.linear(x) + functional.linear(functional.linear(x, self.sums), self.offsets)
+
+
+def group_sums(columns: int, group_size: int) -> torch.Tensor:
+    """Matrix f32 ``[columns / group_size, columns]`` that sums up each group."""
+    return torch.eye(columns // group_size).repeat_interleave(group_size, dim=1)
+
+
+def install(model: torch.nn.Module, name: str, weight: Rounded) -> None:
+    """Put ``weight`` into the ``torch.nn.Linear`` called ``name``; its bias stays."""
+    linear = model.get_submodule(name)
+    linear.weight = torch.nn.Parameter(_tensor(weight), requires_grad=False)
+    if weight.offsets is not None:
+        sums = group_sums(weight.ints.shape[1], weight.group_size)
+        parent, _, last = name.rpartition(".")
+        setattr(model.get_submodule(parent), last, OffsetLinear(linear, weight.offsets, sums))
+
+
+def quantised_activations(x: torch.Tensor) -> torch.Tensor:
+    """Round f32 ``[..., columns]`` to 8 bits a row, as the kernels do, and give it back as f32."""
+    low = x.amin(-1, keepdim=True).clamp(max=0)
+    high = x.amax(-1, keepdim=True).clamp(min=0)
+    scale = ((high - low) / 255).clamp(min=torch.finfo(torch.float32).eps)
+    zero = (-128 - low / scale).round().clamp(-128, 127)
+    return ((x / scale).round() + zero).clamp(-128, 127).sub(zero) * scale
+
+
+def _tensor(weight: Rounded) -> IntxUnpackedToInt8Tensor:
+    return IntxUnpackedToInt8Tensor(
+        qdata=weight.ints,
+        scale=weight.scales,
+        zero_point=torch.zeros_like(weight.scales, dtype=torch.int8),
+        target_dtype=_TYPES[weight.bits],
+        block_size=(1, weight.group_size),
+        dtype=torch.float32,
+        activation_quantization=(
+            IntxUnpackedToInt8TensorActivationQuantization.INT8_ASYM_PER_TOKEN
+        ),
+    )
