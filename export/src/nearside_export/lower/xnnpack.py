@@ -13,6 +13,7 @@ from executorch.exir import (
 )
 from executorch.exir.passes import MemoryPlanningPass
 
+from nearside_export.lower import retracing
 from nearside_export.lower.coverage import calls, coverage, share
 from nearside_export.lower.portable import backend_config
 from nearside_export.lower.program import LoweredProgram, describe, describe_all
@@ -28,7 +29,8 @@ DELEGATE = "XnnpackBackend"
 def lower(program: ExportedProgram, method: str = "forward") -> LoweredProgram:
     """Give XNNPACK every operator that it takes; the rest stays on portable kernels."""
     spell_out(program)
-    edge = to_edge_transform_and_lower({method: program}, partitioner=[XnnpackPartitioner()])
+    with retracing.only_changed_graphs():
+        edge = to_edge_transform_and_lower({method: program}, partitioner=[XnnpackPartitioner()])
     covered = coverage(edge.exported_program(method))
     return describe(edge.to_executorch(backend_config()), method, covered)
 
@@ -47,12 +49,13 @@ def lower_methods(
     """
     for program in methods.values():
         spell_out(program)
-    edge = to_edge_transform_and_lower(
-        methods,
-        partitioner=[XnnpackPartitioner()],
-        compile_config=EdgeCompileConfig(_check_ir_validity=False),
-        constant_methods=constant_methods,
-    )
+    with retracing.only_changed_graphs():
+        edge = to_edge_transform_and_lower(
+            methods,
+            partitioner=[XnnpackPartitioner()],
+            compile_config=EdgeCompileConfig(_check_ir_validity=False),
+            constant_methods=constant_methods,
+        )
     counts = {name: calls(edge.exported_program(name)) for name in methods}
     config = ExecutorchBackendConfig(
         memory_planning_pass=MemoryPlanningPass(
