@@ -33,7 +33,7 @@ class Embedder:
         assert isinstance(manifest.task, Embed)
         self.max_tokens = manifest.task.embedding.max_tokens
         self.tokenizer = (MINILM / manifest.task.tokenizer.path).read_text(encoding="utf-8")
-        variant = manifest.variant("xnnpack-int8")
+        variant = manifest.variant("xnnpack-int8-table4")
         pte = (MINILM / variant.program.path).read_bytes()
         self.method = LoadedMethod(pte, variant.method)
 
