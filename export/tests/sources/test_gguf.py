@@ -171,9 +171,7 @@ def test_a_quantised_llama_equals_what_transformers_makes_of_the_file(
     assert opened.tensors.blocks("model.norm.weight") is None
 
 
-@pytest.mark.parametrize(
-    ("kind", "low", "high"), [(Q4_0, -8, 7), (Q4_1, -8, 7), (Q8_0, -128, 127)]
-)
+@pytest.mark.parametrize(("kind", "low", "high"), [(Q4_0, -8, 7), (Q4_1, -8, 7), (Q8_0, -128, 127)])
 def test_blocks_are_the_weights(
     tiny: Path,
     tmp_path: Path,

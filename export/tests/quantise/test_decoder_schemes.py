@@ -1,0 +1,107 @@
+"""A decoder in integers, eagerly: the best of several ways, and what can't be done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from nearside_export.architectures.decoder import families, weights
+from nearside_export.architectures.decoder.model import Decoder
+from nearside_export.cli import main
+from nearside_export.errors import UnsupportedError, UsageError
+from nearside_export.quantise import calibration, decoder
+from nearside_export.quantise.integer_linear import Rounded
+from nearside_export.quantise.rounding import gptq, nearest
+from nearside_export.sources.language import open_source
+from nearside_export.sources.model import ModelSource
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> ModelSource:
+    folder = tmp_path_factory.mktemp("tiny") / "llama"
+    assert main(["tiny", "llama", "--out", str(folder)]) == 0
+    return open_source(folder)
+
+
+def load(source: ModelSource) -> Decoder:
+    return weights.load(families.read(source.config), source.tensors, 64)
+
+
+def texts() -> decoder.Calibration:
+    generator = torch.Generator().manual_seed(1)
+    windows = torch.randint(0, 320, (10, 48), generator=generator)
+    return decoder.Calibration(windows[2:], windows[:2])
+
+
+def predictions(model: Decoder, window: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        return model.logits(model.stream(model.embed(window[None]), torch.arange(len(window))))
+
+
+def test_auto_takes_the_way_that_predicts_best(source: ModelSource) -> None:
+    said: list[str] = []
+    model = load(source)
+    used = decoder.apply(
+        model, decoder.SCHEMES["8da4w"], source.tensors, texts=texts, say=said.append
+    )
+    figures = {
+        line.split()[1].rstrip(":"): float(line.split()[-1])
+        for line in said
+        if line.startswith("rounding")
+    }
+    assert set(figures) == {"nearest", "hqq", "gptq"}
+    assert figures[used] == min(figures.values())
+
+
+def test_gptq_leaves_the_model_as_it_was(source: ModelSource) -> None:
+    model, window = load(source), texts().choose[0]
+    before = predictions(model, window)
+    found = calibration.layer_by_layer(
+        model, texts().fit, lambda w, moments: gptq.groups(w, moments, 32), lambda _: None
+    )
+    linears = [n for n, m in model.layers.named_modules() if isinstance(m, torch.nn.Linear)]
+    assert set(found) == {f"layers.{name}" for name in linears}
+    assert torch.equal(predictions(model, window), before)
+    chooser = calibration.Chooser(model, texts().choose)
+    plain = {n: nearest.groups(model.get_submodule(n).weight.detach(), 32) for n in found}
+    assert 0 < chooser.divergence(found) < chooser.divergence(plain)
+    assert torch.equal(predictions(model, window), before)
+
+
+def test_layers_see_what_is_said_of_their_moments(source: ModelSource) -> None:
+    model, fit = load(source), texts().fit[:1]
+    seen: list[torch.Tensor] = []
+
+    def keep(weight: torch.Tensor, moments: torch.Tensor) -> Rounded:
+        seen.append(moments)
+        return nearest.groups(weight, 32)
+
+    calibration.layer_by_layer(model, fit, keep, lambda _: None)
+    with torch.no_grad():
+        x = model.layers[0].input_layernorm(model.embed(fit))[0]
+    assert torch.allclose(seen[0], x.t() @ x, rtol=0.02, atol=0.02 * float((x.t() @ x).max()))
+
+
+def test_int8_is_nearer_than_int4(source: ModelSource) -> None:
+    window = texts().choose[0]
+    want = predictions(load(source), window)
+    errors = []
+    for variant in ("int8", "8da4w"):
+        model = load(source)
+        decoder.apply(
+            model, decoder.SCHEMES[variant], source.tensors, rounding="nearest", texts=texts
+        )
+        errors.append(float((predictions(model, window) - want).square().mean()))
+    assert errors[0] < 0.2 * errors[1]
+
+
+def test_what_cannot_be_rounded_so_is_refused(source: ModelSource) -> None:
+    scheme = decoder.SCHEMES["8da4w"]
+    with pytest.raises(UsageError, match=r"groups of 48 can't be exported; choose one of: 32"):
+        decoder.apply(load(source), scheme, source.tensors, group_size=48, texts=texts)
+    with pytest.raises(UsageError, match=r"columns, which are no whole groups of 128"):
+        decoder.apply(load(source), scheme, source.tensors, group_size=128, texts=texts)
+    with pytest.raises(UnsupportedError, match=r"Q4_0 or Q4_1"):
+        decoder.apply(load(source), scheme, source.tensors, rounding="source", texts=texts)
