@@ -9,7 +9,9 @@ use std::fs;
 use std::process::Command;
 
 pub(super) fn run(ctx: &Context, step: &Step) -> Result<Run> {
-    step.run(ctx.cargo().args(["build", "-p", "nearside-cli"]))?;
+    // The program that its test `commands` runs, built as for all packages' tests: features are the same as in the Rust
+    // suite, and nothing is compiled anew.
+    step.run(ctx.cargo().args(["test", "--workspace", "--no-run", "--test", "commands"]))?;
     let report = ctx.target.join("pytest.xml");
     // Best effort: of an earlier run, and then overwritten, unless pytest doesn't start.
     let _ = fs::remove_file(&report);
