@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from embed.conftest import tokenizer, write_json
 
+from embed.conftest import tokenizer, write_json
 from nearside_export.errors import SourceError, UnsupportedError
 from nearside_export.sources import known, sentence_transformers
 

@@ -1,4 +1,4 @@
-"""A decoder on calibration text: what its layers see, and how far rounded weights lead it astray."""
+"""A decoder on calibration text: what its layers see, and how far rounding leads it astray."""
 
 from __future__ import annotations
 

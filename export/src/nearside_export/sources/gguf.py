@@ -148,7 +148,7 @@ class GgufTensors:
         return QuantisedBlocks(kind.lower(), _BITS[kind], _GROUP, values, scales, offsets)
 
     def _halves(self, raw: np.ndarray, name: str) -> torch.Tensor:
-        """A block's f16 number, of u8 ``[rows, groups, 2]``, as f32 ``[rows, groups]``."""
+        """Read each block's f16 number, of u8 ``[rows, groups, 2]``, as f32 ``[rows, groups]``."""
         values = raw.copy().view(np.float16).astype(np.float32)[..., 0]
         return finite(torch.from_numpy(values.copy()), name, self._file.path)
 

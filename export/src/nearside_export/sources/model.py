@@ -12,7 +12,7 @@ from nearside_export.sources.fields import Fields
 
 @dataclass(frozen=True)
 class QuantisedBlocks:
-    """A weight as its file holds it: ``ints * scales + offsets``, one each per ``group_size`` columns.
+    """A weight as its file holds it: ``ints * scales + offsets``, for ``group_size`` columns each.
 
     ``kind`` is ``q4_0`` or ``q4_1`` (4 ``bits``, ints -8..7) or ``q8_0`` (8 bits, -128..127);
     ``ints`` i8 ``[rows, columns]``; ``scales``, of either sign, and ``offsets`` (of ``q4_1``, else

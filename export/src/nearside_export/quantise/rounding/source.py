@@ -1,4 +1,4 @@
-"""Weights that a GGUF file holds as 4-bit integers, taken over as they are instead of rounded again.
+"""Weights that a GGUF file holds as 4-bit integers, taken over instead of rounded again.
 
 llama.cpp's Q4_0 and Q4_1 have groups of 32 columns with a scale of either sign, and Q4_1 a minimum
 (ggml-quants.c). XNNPACK's scales are positive: an offset a group makes up for both.
