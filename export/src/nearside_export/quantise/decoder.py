@@ -41,7 +41,7 @@ SCHEMES = {"int8": Scheme("int8-dynamic", 8), "8da4w": Scheme("8da4w", 4)}
 
 @dataclass(frozen=True)
 class Calibration:
-    """Windows i64 ``[n, length]`` of text: ``fit`` is what GPTQ sees, ``choose`` is kept from it."""
+    """Windows i64 ``[n, length]`` of text: ``fit`` is what GPTQ sees, ``choose`` is not."""
 
     fit: torch.Tensor
     choose: torch.Tensor
