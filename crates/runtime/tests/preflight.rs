@@ -165,3 +165,13 @@ fn state_is_found_where_the_file_does_not_mark_it() {
         assert_eq!(method.memory().need.state_bytes, expected);
     }
 }
+
+#[test]
+fn weights_stored_once_for_two_are_counted_once() {
+    const TABLE_BYTES: u64 = 64 * 16 * 4;
+    let file = "tied-xnnpack.pte";
+    let bytes = std::fs::metadata(path(file)).unwrap().len();
+    assert!(bytes < 2 * TABLE_BYTES);
+    let mapped = open(file).report("forward").unwrap().memory.mapped_bytes;
+    assert!(mapped > TABLE_BYTES && mapped < bytes, "{mapped} of {bytes} bytes are mapped");
+}

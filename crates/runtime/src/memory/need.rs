@@ -69,8 +69,9 @@ impl MemoryNeed {
         };
         // Which part asks for which data only the delegates know.
         let named = file.named_data.iter().filter(|_| !method.delegates.is_empty());
-        let named = distinct(named.map(|data| data.range.clone()).collect());
-        let mapped = sum([distinct(constants(method)), sum(payloads), named]);
+        // An embedding table can be the weight of a delegate's last layer too, stored once.
+        let weights = named.map(|data| data.range.clone()).chain(constants(method)).collect();
+        let mapped = sum([distinct(weights), sum(payloads)]);
         let data_files = || program.external().into_iter().flat_map(ExternalData::files);
         let is_mapped =
             |data: &&DataFile| as_if.map_or_else(|| data.is_mapped(), |mode| mode == LoadMode::Mmap);

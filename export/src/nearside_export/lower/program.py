@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearside_export.lower.coverage import share
+from nearside_export.lower.shared_weights import share_weights
 from nearside_export.manifest import MethodFacts
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def describe(manager: ExecutorchProgramManager, method: str, coverage: float) ->
     """Read delegates, leftover operators and arena sizes of ``method`` from the flatbuffer."""
     facts = _facts(manager, method, coverage)
     return LoweredProgram(
-        pte=bytes(manager.buffer),
+        pte=share_weights(manager.buffer),
         method=method,
         delegates=facts.delegates,
         operators=facts.operators,
@@ -55,7 +56,7 @@ def describe_all(
     """
     methods = [_facts(manager, name, share([counts])) for name, counts in calls.items()]
     return LoweredProgram(
-        pte=bytes(manager.buffer),
+        pte=share_weights(manager.buffer),
         method=method,
         delegates=sorted({d for m in methods for d in m.delegates}),
         operators=sorted({o for m in methods for o in m.operators}),
