@@ -44,6 +44,7 @@ def describe(manager: ExecutorchProgramManager, method: str, coverage: float) ->
         operators=facts.operators,
         coverage=coverage,
         planned_bytes=facts.planned_bytes,
+        data=_data(manager),
     )
 
 
