@@ -10,10 +10,14 @@ import pytest
 import torch
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 
+from nearside_export.cli import main
 from nearside_export.lower import external_weights, xnnpack
 from nearside_export.lower.program import LoweredProgram
+from nearside_export.manifest import Manifest
+from nearside_export.package import check_files
 from nearside_export.runtime import Array, nearside
 from nearside_export.runtime.wheel import LoadedMethod
+from nearside_export.tasks import data_files
 
 IDS = np.array([0, 63, 3])
 
@@ -106,6 +110,50 @@ def test_variants_share_a_file(tmp_path: Path, nearside_cli: Path) -> None:
         np.testing.assert_array_equal(run(variant.pte, [shared], "forward", nearside_cli), want)
     with pytest.raises(ValueError, match="Duplicate key"):
         external_weights.merge([files[0], renamed(files[1], next(iter(stored(files[0]))))])
+
+
+def test_a_constant_can_have_another_file(tmp_path: Path, nearside_cli: Path) -> None:
+    ids = (torch.from_numpy(IDS),)
+    program = torch.export.export(Tied(TABLE, -TABLE, 1.0).eval(), ids)
+    lowered = xnnpack.lower_methods(
+        {"forward": program},
+        external=lambda node: "rows" if "table" in node.name else None,
+        weights_outside=True,
+    )
+    contents = {name: list(stored(data).values()) for name, data in lowered.data.items()}
+    raw = [t.numpy().tobytes() for t in (TABLE, -TABLE)]
+    assert contents == {"rows.ptd": raw[:1], "weights.ptd": raw[1:]}
+    files = [tmp_path / ref.path for ref in data_files.write(tmp_path, lowered)]
+    # Our runtime takes both; the wheel's takes one, which has both then.
+    with nearside.Program(lowered.pte, files, cli=nearside_cli) as loaded:
+        want = loaded.method().run([IDS])
+    with data_files.as_one(files) as file:
+        np.testing.assert_array_equal(LoadedMethod(lowered.pte, "forward", file).run([IDS]), want)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["rows.ptd", "weights.ptd"]
+
+
+def test_variants_of_a_classifier_share_their_file(tmp_path: Path, nearside_cli: Path) -> None:
+    command = ["classify", "tiny-classifier", "--variant", "all", "--out", str(tmp_path)]
+    assert main([*command, "--external-weights"]) == 0
+    package = tmp_path / "tiny-classifier.nearside"
+    manifest = Manifest.read(package)
+    check_files(package, manifest)
+    int8, fp32 = manifest.variants
+    assert int8.external_data == fp32.external_data
+    assert [d.path for d in fp32.external_data] == ["weights.ptd"]
+    assert fp32.bytes == sum(
+        (package / f).stat().st_size for f in (fp32.program.path, "weights.ptd")
+    )
+    assert fp32.export_command == (
+        "nearside-export classify tiny-classifier --variant all --external-weights"
+    )
+    image = torch.rand(1, 3, 32, 32, generator=torch.Generator().manual_seed(3)).numpy()
+    for variant in (int8, fp32):
+        pte = (package / variant.program.path).read_bytes()
+        (want,) = LoadedMethod(pte, "forward", package / "weights.ptd").run([image])
+        with nearside.Program(package, variant=variant.name, cli=nearside_cli) as loaded:
+            (got,) = loaded.method().run([image])
+        np.testing.assert_array_equal(got, want)
 
 
 def renamed(data: bytes, name: str) -> bytes:

@@ -29,6 +29,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--name", help="of a checkpoint: the package's name (default: the file's)"
     )
     classify.add_argument(
+        "--external-weights",
+        action="store_true",
+        help="weights in a .ptd file beside the program, which variants share",
+    )
+    classify.add_argument(
         "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
     )
     classify.set_defaults(run=_run)
@@ -54,11 +59,17 @@ def _run(options: argparse.Namespace) -> None:
         )
     schemes = ["int8", "fp32"] if options.variant == "all" else [options.variant]
     target = classify.package_path(classifier, options.out, options.variant)
-    manifest = classify.export_package(classifier, schemes, target, _command(options))
+    manifest = classify.export_package(
+        classifier,
+        schemes,
+        target,
+        _command(options),
+        external_weights=options.external_weights,
+    )
     print(f"{target}")
     for variant in manifest.variants:
         print(
-            f"  {variant.name}: {variant.program.bytes} bytes, coverage {variant.coverage:.4f}, "
+            f"  {variant.name}: {variant.bytes} bytes, coverage {variant.coverage:.4f}, "
             f"{classify_figures(variant.quality)}"
         )
 
@@ -79,6 +90,8 @@ def _command(options: argparse.Namespace) -> str:
     words = ["nearside-export", "classify", Path(options.model).name]
     if options.variant != "int8":
         words += ["--variant", options.variant]
+    if options.external_weights:
+        words.append("--external-weights")
     if options.architecture is not None:
         words += ["--architecture", options.architecture, "--labels", options.labels.name]
         words += ["--licence", options.licence]

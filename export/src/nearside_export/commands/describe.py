@@ -35,6 +35,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     describe.add_argument("--licence", help="SPDX identifier, where the model states none")
     describe.add_argument("--name", help="the package's name (default: the folder's)")
     describe.add_argument(
+        "--external-weights",
+        action="store_true",
+        help="weights in a .ptd file beside the program, which variants share",
+    )
+    describe.add_argument(
         "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
     )
     describe.set_defaults(run=_run)
@@ -52,6 +57,7 @@ def _run(options: argparse.Namespace) -> None:
         context_length=options.context,
         max_prefill_tokens=options.max_prefill,
         attention=options.attention,
+        external_weights=options.external_weights,
         licence=options.licence,
         name=options.name,
     )
@@ -59,7 +65,7 @@ def _run(options: argparse.Namespace) -> None:
     print(f"{target}")
     for variant in Manifest.read(target).variants:
         print(
-            f"  {variant.name}: {variant.program.bytes} bytes, coverage {variant.coverage:.4f}, "
+            f"  {variant.name}: {variant.bytes} bytes, coverage {variant.coverage:.4f}, "
             f"{describe_figures(variant.quality)}"
         )
 
@@ -72,6 +78,8 @@ def _command(options: argparse.Namespace) -> str:
             words += [f"--{name}", str(value)]
     if options.attention != "plain":
         words += ["--attention", options.attention]
+    if options.external_weights:
+        words.append("--external-weights")
     for name in ("licence", "name"):
         if (value := getattr(options, name)) is not None:
             words += [f"--{name}", value]

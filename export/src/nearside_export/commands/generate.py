@@ -55,6 +55,11 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     generate.add_argument("--licence", help="SPDX identifier, where the model states none")
     generate.add_argument("--name", help="the package's name (default: the source's)")
     generate.add_argument(
+        "--external-weights",
+        action="store_true",
+        help="weights in a .ptd file beside the program, which variants share",
+    )
+    generate.add_argument(
         "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
     )
     generate.set_defaults(run=_run)
@@ -75,6 +80,7 @@ def _run(options: argparse.Namespace) -> None:
         group_size=options.group_size,
         rounding=options.rounding,
         attention=options.attention,
+        external_weights=options.external_weights,
         licence=options.licence,
         name=options.name,
     )
@@ -83,7 +89,7 @@ def _run(options: argparse.Namespace) -> None:
     print(f"{target}")
     for variant in Manifest.read(target).variants:
         print(
-            f"  {variant.name}: {variant.program.bytes} bytes, coverage {variant.coverage:.4f}, "
+            f"  {variant.name}: {variant.bytes} bytes, coverage {variant.coverage:.4f}, "
             f"{generate_figures(variant.quality)}"
         )
 
@@ -101,6 +107,8 @@ def _command(options: argparse.Namespace) -> str:
         words += ["--rounding", options.rounding]
     if options.attention != "plain":
         words += ["--attention", options.attention]
+    if options.external_weights:
+        words.append("--external-weights")
     for name in ("licence", "name"):
         if (value := getattr(options, name)) is not None:
             words += [f"--{name}", value]

@@ -88,6 +88,11 @@ class Variant:
         yield self.program
         yield from self.external_data
 
+    @property
+    def bytes(self) -> int:
+        """Of the program and its data files."""
+        return sum(file.bytes for file in self.files())
+
 
 def _check_share(coverage: float) -> None:
     if not 0.0 <= coverage <= 1.0:

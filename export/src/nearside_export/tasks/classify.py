@@ -27,6 +27,7 @@ from nearside_export.preprocess import preprocess
 from nearside_export.progress import say
 from nearside_export.quantise import none, pt2e_static_int8
 from nearside_export.runtime.wheel import LoadedMethod
+from nearside_export.tasks import data_files
 from nearside_export.versions import installed
 
 SCHEMES = {"int8": pt2e_static_int8.NAME, "fp32": none.NAME}
@@ -36,10 +37,16 @@ LABELS_FILE = "labels.txt"
 
 
 def export_package(
-    classifier: Classifier, schemes: list[str], target: Path, command: str
+    classifier: Classifier,
+    schemes: list[str],
+    target: Path,
+    command: str,
+    *,
+    external_weights: bool = False,
 ) -> Manifest:
     """Export ``classifier`` once per scheme into the package folder ``target``.
 
+    ``external_weights``: all of them in one ``.ptd`` file that the variants share.
     `QualityError` when a program is below its gate, `UsageError` for an unknown scheme,
     `ExportError` when the target can't be written; ``target`` is then left as it was.
     """
@@ -48,12 +55,15 @@ def export_package(
             raise UsageError(f"unknown variant {scheme!r}; known: {', '.join(sorted(SCHEMES))}")
     refuse_dropping(target, {f"xnnpack-{scheme}" for scheme in schemes})
     with staged_folder(target) as folder:
+        variants = [
+            _export_variant(classifier, s, folder, command, external_weights) for s in schemes
+        ]
         manifest = Manifest(
             name=classifier.name,
             licence=classifier.licence,
             source=classifier.source,
             task=Classify(write_labels(classifier, folder), classifier.image, "logits"),
-            variants=[_export_variant(classifier, s, folder, command) for s in schemes],
+            variants=data_files.measured_again(folder, variants),
         )
         write_manifest(folder, manifest)
     return manifest
@@ -90,7 +100,9 @@ def package_path(classifier: Classifier, out: Path, variant: str) -> Path:
     return out / f"{classifier.name}{suffix}{SUFFIX}"
 
 
-def _export_variant(classifier: Classifier, scheme: str, folder: Path, command: str) -> Variant:
+def _export_variant(
+    classifier: Classifier, scheme: str, folder: Path, command: str, external_weights: bool
+) -> Variant:
     name = f"xnnpack-{scheme}"
     say(f"{classifier.name} {name}: exporting")
     torch.manual_seed(0)
@@ -102,7 +114,9 @@ def _export_variant(classifier: Classifier, scheme: str, folder: Path, command: 
         program = pt2e_static_int8.export(model, example, torch.from_numpy(pictures))
     else:
         program = none.export(model, example)
-    return measured_variant(classifier, scheme, name, xnnpack.lower(program), folder, command)
+    lowered = xnnpack.lower(program, weights_outside=external_weights)
+    data = data_files.write(folder, lowered)
+    return measured_variant(classifier, scheme, name, lowered, folder, command, data)
 
 
 def measured_variant(

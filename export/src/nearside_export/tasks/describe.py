@@ -45,6 +45,7 @@ from nearside_export.progress import say
 from nearside_export.sources import huggingface, image_processor
 from nearside_export.sources.fields import Fields
 from nearside_export.sources.model import Tokenizer
+from nearside_export.tasks import data_files
 from nearside_export.tasks.generate import TEMPLATE_FILE, TOKENIZER_FILE
 from nearside_export.versions import installed
 
@@ -66,13 +67,15 @@ IMAGES = 3
 class Request:
     """What to export: ``context_length`` positions, ``max_prefill_tokens`` a call at most.
 
-    Null is as many as an image and some text need. ``licence`` and ``name`` override the source's.
+    Null is as many as an image and some text need. ``licence`` and ``name`` override the
+    source's. ``external_weights``: all of them in ``.ptd`` files.
     """
 
     variant: str = "fp32"
     context_length: int | None = None
     max_prefill_tokens: int | None = None
     attention: str = "plain"
+    external_weights: bool = False
     licence: str | None = None
     name: str | None = None
 
@@ -108,17 +111,23 @@ def export_package(folder: Path, request: Request, out: Path, command: str) -> P
         _check_image(model, spec)
         for note in model.notes:
             say(f"{target.name}: {note}")
-        lowered = _lower(model, spec, tokenizer, context, longest, f"{target.name} {variant}")
-        for file, content in lowered.data.items():
-            (staging / file).write_bytes(content)
-        say(f"{target.name} {variant}: measuring quality")
-        data_file = next((staging / file for file in lowered.data), None)
-        prompts = _prompts(model, spec, tokenizer, context)
-        quality = measure_quality(
-            model, lowered, data_file, prompts, longest, GATES[request.variant]
+        lowered = _lower(
+            model,
+            spec,
+            tokenizer,
+            context,
+            longest,
+            f"{target.name} {variant}",
+            request.external_weights,
         )
+        data = data_files.write(staging, lowered)
+        say(f"{target.name} {variant}: measuring quality")
+        prompts = _prompts(model, spec, tokenizer, context)
+        with data_files.as_one([staging / d.path for d in data]) as file:
+            quality = measure_quality(
+                model, lowered, file, prompts, longest, GATES[request.variant]
+            )
         describe_quality.check_gate(variant, quality)
-        data = [file_ref(staging, file) for file in lowered.data]
         (staging / f"{variant}.pte").write_bytes(lowered.pte)
         manifest = Manifest(
             name=name,
@@ -204,14 +213,24 @@ def _prompts(
 
 
 def _lower(
-    model: Multimodal, spec: ImageSpec, tokenizer: Tokenizer, context: int, longest: int, what: str
+    model: Multimodal,
+    spec: ImageSpec,
+    tokenizer: Tokenizer,
+    context: int,
+    longest: int,
+    what: str,
+    external_weights: bool,
 ) -> LoweredProgram:
     say(f"{what}: exporting")
     programs = multimodal_export.export(model, spec.width, spec.height, longest)
     say(f"{what}: lowering")
     constants = decoder_export.constants(model.text, tokenizer, context, longest)
     return xnnpack.lower_methods(
-        programs, constants, method=TEXT_DECODER, external=_per_layer_table
+        programs,
+        constants,
+        method=TEXT_DECODER,
+        external=_per_layer_table,
+        weights_outside=external_weights,
     )
 
 

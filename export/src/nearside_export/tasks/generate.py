@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +44,7 @@ from nearside_export.progress import say
 from nearside_export.quantise import decoder
 from nearside_export.runtime import RunnableMethod, nearside, wheel
 from nearside_export.sources.model import ModelSource, Tokenizer
+from nearside_export.tasks import data_files
 from nearside_export.versions import installed
 
 GATES = {
@@ -70,6 +71,7 @@ class Request:
 
     ``attention`` is ``plain`` or ``fused``; ``licence`` and ``name`` override the source's.
     ``group_size`` and ``rounding`` are of 4-bit variants (see `quantise.decoder`).
+    ``external_weights``: all of them in a ``.ptd`` file.
     """
 
     variant: str = "fp32"
@@ -78,6 +80,7 @@ class Request:
     context_length: int | None = None
     max_prefill_tokens: int = DEFAULT_MAX_PREFILL
     attention: str = "plain"
+    external_weights: bool = False
     licence: str | None = None
     name: str | None = None
 
@@ -117,10 +120,14 @@ def export_package(source: ModelSource, request: Request, out: Path, command: st
         program = decoder_export.export(model, prefill)
         say(f"{target.name} {variant}: lowering")
         constants = decoder_export.constants(config, source.tokenizer, context, prefill)
-        lowered = xnnpack.lower_methods({"forward": program}, constants)
+        lowered = xnnpack.lower_methods(
+            {"forward": program}, constants, weights_outside=request.external_weights
+        )
+        data = data_files.write(folder, lowered)
         say(f"{target.name} {variant}: measuring quality")
         gate = GATES[request.variant]
-        measured = measure_quality(reference, lowered, source.tokenizer, prefill, gate)
+        files = [folder / d.path for d in data]
+        measured = measure_quality(reference, lowered, source.tokenizer, prefill, gate, files)
         language_quality.check_gate(variant, measured)
         (folder / f"{variant}.pte").write_bytes(lowered.pte)
         manifest = Manifest(
@@ -132,6 +139,7 @@ def export_package(source: ModelSource, request: Request, out: Path, command: st
                 Variant(
                     name=variant,
                     program=file_ref(folder, f"{variant}.pte"),
+                    external_data=data,
                     method=lowered.method,
                     executorch=installed("executorch"),
                     torch=installed("torch"),
@@ -182,14 +190,18 @@ def measure_quality(
     tokenizer: Tokenizer,
     max_prefill_tokens: int,
     gate: GenerateGate,
+    data: Sequence[Path] = (),
 ) -> GenerateQuality:
-    """Compare the program, as it runs, with ``reference`` on held-out text."""
+    """Compare the program, as it runs, with ``reference`` on held-out text.
+
+    ``data`` are its ``.ptd`` files.
+    """
     windows = held_out(tokenizer, min(WINDOW, reference.context_length), HELD_OUT_WINDOWS)
     length = windows.shape[1]
     chunk = min(max_prefill_tokens, max(1, length // 4))
     ends = torch.tensor(language_quality.ends(length, chunk))
     comparison = language_quality.Comparison()
-    with running(lowered) as method:
+    with running(lowered, data) as method:
 
         def program(ids: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.float32]:
             return method.run([ids, positions])[0][0, 0]
@@ -228,15 +240,16 @@ def quantise(
 
 
 @contextmanager
-def running(lowered: LoweredProgram) -> Iterator[RunnableMethod]:
+def running(lowered: LoweredProgram, data: Sequence[Path] = ()) -> Iterator[RunnableMethod]:
     """Load a program: by the wheel's runtime, or by ours where it calls operators of ours.
 
     `ExportError` where it needs the command ``nearside``, and there is none.
     """
     if not any(name.startswith("nearside::") for name in lowered.operators):
-        yield wheel.LoadedMethod(lowered.pte, lowered.method)
+        with data_files.as_one(data) as file:
+            yield wheel.LoadedMethod(lowered.pte, lowered.method, file)
         return
-    with nearside.Program(lowered.pte) as program:
+    with nearside.Program(lowered.pte, data) as program:
         yield program.method(lowered.method)
 
 
