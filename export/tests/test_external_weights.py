@@ -132,6 +132,22 @@ def test_a_constant_can_have_another_file(tmp_path: Path, nearside_cli: Path) ->
     assert sorted(p.name for p in tmp_path.iterdir()) == ["rows.ptd", "weights.ptd"]
 
 
+def test_weights_are_mapped_not_read(tmp_path: Path, nearside_cli: Path) -> None:
+    table = torch.zeros(1 << 16, 64)
+    table[-1] = 1.0
+    model = Tied(table, TABLE[:, :1].repeat(1, 64), 1.0).eval()
+    ids = torch.tensor([0, len(table) - 1])
+    lowered = xnnpack.lower(torch.export.export(model, (ids,)), weights_outside=True)
+    file = write(tmp_path, *lowered.data.values())
+    assert file.stat().st_size > table.nbytes
+    with nearside.Program(lowered.pte, [file], cli=nearside_cli) as loaded:
+        (got,) = loaded.method().run([ids.numpy()])
+        report = loaded.report()
+    np.testing.assert_allclose(got, model(ids).detach().numpy(), atol=1e-4)
+    if report.start_bytes is not None and report.peak_bytes is not None:
+        assert report.peak_bytes - report.start_bytes < table.nbytes / 2
+
+
 def test_variants_of_a_classifier_share_their_file(tmp_path: Path, nearside_cli: Path) -> None:
     command = ["classify", "tiny-classifier", "--variant", "all", "--out", str(tmp_path)]
     assert main([*command, "--external-weights"]) == 0

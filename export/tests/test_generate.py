@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from tokenizers import Tokenizer
@@ -12,6 +13,8 @@ from tokenizers import Tokenizer
 from nearside_export.cli import main
 from nearside_export.manifest import Manifest
 from nearside_export.package import check_files
+from nearside_export.runtime import nearside
+from nearside_export.runtime.wheel import LoadedMethod
 
 torch.set_num_threads(1)
 
@@ -64,6 +67,24 @@ def test_a_package_is_what_its_manifest_says(
     assert constants["get_n_kv_heads"] == [2]
     assert constants["get_head_dim"] == [16]
     assert constants["use_kv_cache"] == [True]
+
+
+def test_weights_can_lie_beside_the_program(tiny: Path, tmp_path: Path, nearside_cli: Path) -> None:
+    options = ["--context", "48", "--max-prefill", "8", "--external-weights"]
+    assert main(["generate", str(tiny), *options, "--out", str(tmp_path)]) == 0
+    package = tmp_path / "tiny-llama-fp32.nearside"
+    manifest = Manifest.read(package)
+    check_files(package, manifest)
+    (variant,) = manifest.variants
+    (data,) = variant.external_data
+    assert (data.path, variant.export_command.split()[-1]) == ("weights.ptd", "--external-weights")
+    assert variant.program.bytes < data.bytes / 4
+    assert variant.quality.logit_max_error < 1e-4
+    files = package / variant.program.path, [package / data.path]
+    calls = [np.array([[7, 300, 9]]), np.arange(3)]
+    (want,) = LoadedMethod(files[0], "forward", files[1][0]).run(calls)
+    with nearside.Program(*files, cli=nearside_cli) as program:
+        np.testing.assert_allclose(program.method().run(calls)[0], want, atol=1e-5)
 
 
 @pytest.mark.parametrize(
