@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from PIL import Image
 
 from nearside_export.errors import ExportError
+from nearside_export.resume import folder
 from nearside_export.runtime import nearside
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,6 +18,15 @@ MODELS = ROOT / "models"
 EFFICIENTNET = MODELS / "efficientnet-lite0.nearside"
 TINY = MODELS / "fixtures" / "tiny-classifier.nearside"
 VARIANTS = MODELS / "fixtures" / "tiny-variants.nearside"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kept_work_stays_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep tests out of the user's cache folder."""
+    place = tmp_path_factory.mktemp("work")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folder, "default", lambda: place)
+        yield
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from nearside_export.architectures.multimodal.model import (
 )
 from nearside_export.errors import QualityError
 from nearside_export.manifest import DescribeGate, DescribeQuality
+from nearside_export.progress import track
 from nearside_export.runtime.wheel import LoadedMethod
 
 DIGITS = 7
@@ -142,7 +143,7 @@ def measure(
     `QualityError` when a value is not finite.
     """
     embedding_error, logit_error, agree, tokens = 0.0, 0.0, 0, 0
-    for prompt, pixels in prompts:
+    for prompt, pixels in track(prompts, len(prompts), "measuring, pictures"):
         image, logits = expected(model, prompt, pixels)
         seen = program.see(pixels)
         prefilled = (prompt.last + len(prompt.ids)) // 2

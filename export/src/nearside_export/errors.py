@@ -21,6 +21,10 @@ class PackageError(ExportError):
     """A package on disk is missing, incomplete or not what its manifest says."""
 
 
+class DiskError(ExportError):
+    """A place can't be written to, or has too little room."""
+
+
 class SourceError(ExportError):
     """A model's files are missing, damaged, or not what its configuration says."""
 

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nearside_export.errors import ExportError, PackageError
+from nearside_export import disk
+from nearside_export.errors import DiskError, ExportError, PackageError, UsageError
 from nearside_export.manifest import FILE_NAME, Classify, FileRef, Manifest
 
 SUFFIX = ".nearside"
+_STAGING = "-export-"
+"""Between a package's name and random letters in the names of temporary folders beside it."""
+
+
+def clean_name(name: str) -> str:
+    """Spell a model's name as a file name on every system."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
+
+
+def package_path(out: Path, name: str, fp32: bool) -> Path:
+    """Where a package goes: fp32 alone gets a name of its own, beside the other variants'."""
+    return out / f"{name}{'-fp32' if fp32 else ''}{SUFFIX}"
+
+
+def licence_of(origin: str, asked: str | None, stated: str | None) -> str:
+    """Licence to write into the manifest: as asked for, or as the source states."""
+    licence = asked or stated
+    if licence is None:
+        raise UsageError(f"{origin} states no licence: give it with --licence (SPDX)")
+    return licence
 
 
 def file_ref(folder: Path, name: str) -> FileRef:
@@ -80,17 +104,51 @@ def staged_files(folder: Path) -> Iterator[Path]:
 def _staging(target: Path) -> Iterator[Path]:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        staging, lock = _make_staging(target)
     except OSError as error:
-        raise ExportError(
+        raise DiskError(
             f"cannot write to {target.parent}: {error.strerror}. Choose another place with --out"
         ) from error
     try:
         yield staging
     except OSError as error:
-        raise ExportError(f"cannot write {target}: {error}") from error
+        raise disk.write_error(target, error) from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+        os.close(lock)
+
+
+def _make_staging(target: Path) -> tuple[Path, int]:
+    """Make a temporary sibling of ``target`` and lock it, as a file descriptor, while we live."""
+    parent = os.open(target.parent, os.O_RDONLY)
+    try:
+        # Nobody takes a folder for left behind between its making and its locking.
+        fcntl.flock(parent, fcntl.LOCK_EX)
+        _sweep(target)
+        prefix = f".{target.name}{_STAGING}"
+        staging = Path(tempfile.mkdtemp(prefix=prefix, dir=target.parent))
+        lock = os.open(staging, os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    finally:
+        os.close(parent)
+    return staging, lock
+
+
+def _sweep(target: Path) -> None:
+    """Remove what killed exports left beside ``target``, and put back what one was replacing."""
+    for left in sorted(target.parent.iterdir()):
+        if not left.name.startswith(f".{target.name}{_STAGING}") or not left.is_dir():
+            continue
+        handle = os.open(left, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not target.exists() and (left / target.name).is_dir():
+                (left / target.name).replace(target)
+            shutil.rmtree(left, ignore_errors=True)
+        except BlockingIOError:
+            pass  # Another export is at work on it.
+        finally:
+            os.close(handle)
 
 
 def refuse_dropping(target: Path, variants: set[str]) -> None:
@@ -119,7 +177,14 @@ def _replace(staging: Path, target: Path) -> None:
     if not (target.is_dir() and staging.is_dir()):
         staging.replace(target)
         return
-    retired = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-    target.replace(retired / target.name)
-    staging.replace(target)
-    shutil.rmtree(retired, ignore_errors=True)
+    retired, lock = _make_staging(target)
+    try:
+        target.replace(retired / target.name)
+        try:
+            staging.replace(target)
+        except BaseException:
+            (retired / target.name).replace(target)
+            raise
+        shutil.rmtree(retired, ignore_errors=True)
+    finally:
+        os.close(lock)

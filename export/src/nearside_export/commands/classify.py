@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
+from typing import Any
 
+from nearside_export.commands import stages
 from nearside_export.commands.figures import classify_figures
 from nearside_export.errors import UsageError
 
@@ -36,6 +38,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     classify.add_argument(
         "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
     )
+    stages.add(classify)
     classify.set_defaults(run=_run)
 
 
@@ -44,9 +47,12 @@ def _run(options: argparse.Namespace) -> None:
         _refuse_checkpoint_options(options)
     # Imported late: torch takes seconds, and a typing error should not have to wait for it.
     from nearside_export.architectures import registry
+    from nearside_export.plan import classify as plan
+    from nearside_export.resume import identity
     from nearside_export.sources import checkpoint
     from nearside_export.tasks import classify
 
+    content: Any = options.model
     if options.architecture is None:
         classifier = registry.classifier(options.model)
     else:
@@ -57,13 +63,17 @@ def _run(options: argparse.Namespace) -> None:
             options.licence,
             options.name,
         )
+        content = [options.architecture, identity.files(Path(options.model), options.labels)]
     schemes = ["int8", "fp32"] if options.variant == "all" else [options.variant]
     target = classify.package_path(classifier, options.out, options.variant)
+    if stages.planned(options, plan.plan(classifier, target, schemes)):
+        return
     manifest = classify.export_package(
         classifier,
         schemes,
         target,
         _command(options),
+        stages.keeping(options, content),
         external_weights=options.external_weights,
     )
     print(f"{target}")

@@ -6,6 +6,7 @@ import argparse
 import shlex
 from pathlib import Path
 
+from nearside_export.commands import stages
 from nearside_export.commands.figures import describe_figures
 from nearside_export.errors import UsageError
 
@@ -42,6 +43,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     describe.add_argument(
         "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
     )
+    stages.add(describe)
     describe.set_defaults(run=_run)
 
 
@@ -49,7 +51,21 @@ def _run(options: argparse.Namespace) -> None:
     for option, value in (("--context", options.context), ("--max-prefill", options.max_prefill)):
         if value is not None and value < 1:
             raise UsageError(f"{option} is {value}, but must be at least 1")
+    from nearside_export import package
+    from nearside_export.plan import describe as plan
+    from nearside_export.sources import huggingface
+
+    if not options.source.is_dir():
+        raise UsageError(
+            f"{options.source} is not a folder: `describe` takes a local Hugging Face folder"
+        )
+    package.licence_of(options.source.name, options.licence, huggingface.licence(options.source))
+    name = options.name or options.source.resolve().name
+    target = package.package_path(options.out, name, options.variant == "fp32")
+    if stages.planned(options, plan.plan(options.source, target, options.attention)):
+        return
     from nearside_export.manifest import Manifest
+    from nearside_export.resume import identity
     from nearside_export.tasks import describe
 
     request = describe.Request(
@@ -61,7 +77,13 @@ def _run(options: argparse.Namespace) -> None:
         licence=options.licence,
         name=options.name,
     )
-    target = describe.export_package(options.source, request, options.out, _command(options))
+    target = describe.export_package(
+        options.source,
+        request,
+        options.out,
+        _command(options),
+        stages.keeping(options, identity.files(options.source)),
+    )
     print(f"{target}")
     for variant in Manifest.read(target).variants:
         print(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from nearside_export.commands import stages
 from nearside_export.commands.figures import embed_figures
 
 if TYPE_CHECKING:
@@ -39,22 +40,39 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     embed.add_argument(
         "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
     )
+    stages.add(embed)
     embed.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:
     source = open_source(options.source)
+    from nearside_export import package
+    from nearside_export.plan import embed as plan
+
+    schemes = ("int8", "fp32") if options.variant == "all" else (options.variant,)
+    package.licence_of(source.origin, options.licence, source.licence)
+    name = package.clean_name(options.name or source.name)
+    target = package.package_path(options.out, name, schemes == ("fp32",))
+    if stages.planned(options, plan.plan(source, target, schemes, options.embedding_bits)):
+        return
+    # Imported late: torch takes seconds, and a dry run does without.
     from nearside_export.manifest import Manifest
     from nearside_export.tasks import embed
 
     request = embed.Request(
-        schemes=("int8", "fp32") if options.variant == "all" else (options.variant,),
+        schemes=schemes,
         embedding_bits=options.embedding_bits,
         max_tokens=options.max_tokens,
         licence=options.licence,
         name=options.name,
     )
-    target = embed.export_package(source, request, options.out, _command(options))
+    target = embed.export_package(
+        source,
+        request,
+        options.out,
+        _command(options),
+        stages.keeping(options, content(options.source)),
+    )
     print(f"{target}")
     for variant in Manifest.read(target).variants:
         print(
@@ -70,6 +88,15 @@ def open_source(source: str) -> EmbedderSource:
     if source in KNOWN and not Path(source).exists():
         return known.embedder(source)
     return sentence_transformers.open_folder(Path(source))
+
+
+def content(source: str) -> Any:  # noqa: ANN401
+    """Tell what is exported, for `resume.identity.key`."""
+    from nearside_export.resume import identity
+
+    if source in KNOWN and not Path(source).exists():
+        return source  # Its weights are pinned by their hash.
+    return identity.files(Path(source))
 
 
 def _command(options: argparse.Namespace) -> str:

@@ -6,6 +6,7 @@ import argparse
 import shlex
 from pathlib import Path
 
+from nearside_export.commands import stages
 from nearside_export.commands.figures import generate_figures
 from nearside_export.errors import UsageError
 
@@ -62,6 +63,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     generate.add_argument(
         "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
     )
+    stages.add(generate)
     generate.set_defaults(run=_run)
 
 
@@ -69,8 +71,29 @@ def _run(options: argparse.Namespace) -> None:
     for option, value in (("--context", options.context), ("--max-prefill", options.max_prefill)):
         if value is not None and value < 1:
             raise UsageError(f"{option} is {value}, but must be at least 1")
-    from nearside_export.manifest import Manifest
+    from nearside_export import package
+    from nearside_export.plan import generate as plan
     from nearside_export.sources.language import open_source
+
+    source = open_source(options.source)
+    package.licence_of(source.origin, options.licence, source.licence)
+    name = package.clean_name(options.name or source.name)
+    target = package.package_path(options.out, name, options.variant == "fp32")
+    package.refuse_dropping(target, {f"xnnpack-{options.variant}"})
+    planned = plan.plan(
+        source,
+        target,
+        options.variant,
+        options.context,
+        options.group_size,
+        options.rounding,
+        options.attention,
+    )
+    if stages.planned(options, planned):
+        return
+    # Imported late: torch takes seconds, and a dry run does without.
+    from nearside_export.manifest import Manifest
+    from nearside_export.resume import identity
     from nearside_export.tasks import generate
 
     request = generate.Request(
@@ -84,8 +107,13 @@ def _run(options: argparse.Namespace) -> None:
         licence=options.licence,
         name=options.name,
     )
-    source = open_source(options.source)
-    target = generate.export_package(source, request, options.out, _command(options))
+    target = generate.export_package(
+        source,
+        request,
+        options.out,
+        _command(options),
+        stages.keeping(options, identity.files(options.source)),
+    )
     print(f"{target}")
     for variant in Manifest.read(target).variants:
         print(

@@ -9,33 +9,41 @@ import torch
 
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.architectures.decoder.step import Step
+from nearside_export.progress import track
 from nearside_export.quantise.integer_linear import Rounded, install, quantised_activations
+from nearside_export.resume.work import NO_WORK, Work
 
 Round = Callable[[torch.Tensor, torch.Tensor], Rounded]
 """A weight f32 ``[rows, columns]`` and its input's moments ``[columns, columns]`` to integers."""
 
 
 def layer_by_layer(
-    model: Decoder, windows: torch.Tensor, rounded: Round, say: Callable[[str], None]
+    model: Decoder, windows: torch.Tensor, rounded: Round, work: Work = NO_WORK
 ) -> dict[str, Rounded]:
     """Round every linear layer, each on what the rounded layers before its own make of the text.
 
-    ``windows`` i64 ``[n, length]``. The model is left as it was.
+    ``windows`` i64 ``[n, length]``. The model is left as it was. Each layer is kept in ``work``.
     """
     weights: dict[str, Rounded] = {}
     originals: dict[str, torch.nn.Parameter] = {}
     with torch.no_grad():
         step = _step(model, windows.shape[1])
         streams = [model.embed(window[None]) for window in windows]
-        for index, layer in enumerate(model.layers):
-            moments = _moments(layer, streams, step)
-            for name, moment in moments.items():
-                path = f"layers.{index}.{name}"
+        for index, layer in track(enumerate(model.layers), len(model.layers), "GPTQ, layers"):
+            kept = work.weights(f"gptq-{index}")
+            if kept is None:
+                made = {
+                    f"layers.{index}.{name}": rounded(_linear(layer, name), moment)
+                    for name, moment in _moments(layer, streams, step).items()
+                }
+                work.keep_weights(f"gptq-{index}", made)
+            else:
+                made = kept[1]
+            for path, weight in made.items():
                 originals[path] = model.get_submodule(path).weight
-                weights[path] = rounded(originals[path].detach(), moment)
-                install(model, path, weights[path])
+                install(model, path, weight)
+            weights |= made
             streams = [layer(stream, step) for stream in streams]
-            say(f"GPTQ: layer {index + 1} of {len(model.layers)}")
     _restore(model, originals)
     model.reset()
     return weights
@@ -70,6 +78,12 @@ class Chooser:
                 stream = model.stream(model.embed(window[None]), positions)
                 yield model.logits(stream)[0].log_softmax(-1)
         model.reset()
+
+
+def _linear(layer: torch.nn.Module, name: str) -> torch.Tensor:
+    weight = layer.get_submodule(name).weight
+    assert isinstance(weight, torch.Tensor)
+    return weight.detach()
 
 
 def _step(model: Decoder, length: int) -> Step:

@@ -17,6 +17,7 @@ from nearside_export.quantise import calibration
 from nearside_export.quantise.embedding_table import QuantisedEmbedding
 from nearside_export.quantise.integer_linear import Rounded, install
 from nearside_export.quantise.rounding import gptq, hqq, nearest, source
+from nearside_export.resume.work import NO_WORK, Work
 from nearside_export.sources.model import Tensors
 
 GROUP_SIZES = (32, 64, 128)
@@ -56,11 +57,13 @@ def apply(
     rounding: str = "auto",
     texts: Callable[[], Calibration],
     say: Callable[[str], None] = lambda _: None,
+    work: Work = NO_WORK,
 ) -> str:
     """Quantise ``model`` in place; return the way of rounding, one of `ROUNDINGS` but ``auto``.
 
     ``texts`` is asked for only if something is calibrated. `UsageError` for a group size that does
     not divide the layers, `UnsupportedError` for ``source`` where the source has no such integers.
+    What takes long to round is kept in ``work``.
     """
     names = [
         f"layers.{name}"
@@ -71,7 +74,9 @@ def apply(
         used, weights = "nearest", {n: nearest.rows(_weight(model, n)) for n in names}
     else:
         _check_groups(model, names, group_size)
-        used, weights = _four_bits(model, names, tensors, group_size, rounding, texts, say)
+        used, weights = _kept(
+            work, lambda: _four_bits(model, names, tensors, group_size, rounding, texts, say, work)
+        )
     for name in names:
         install(model, name, weights.pop(name))
     _table_and_head(model)
@@ -86,6 +91,7 @@ def _four_bits(
     rounding: str,
     texts: Callable[[], Calibration],
     say: Callable[[str], None],
+    work: Work,
 ) -> tuple[str, dict[str, Rounded]]:
     if rounding in ("auto", "source"):
         weights = _from_source(model, names, tensors, group_size)
@@ -100,7 +106,7 @@ def _four_bits(
         "nearest": lambda: {n: nearest.groups(_weight(model, n), group_size) for n in names},
         "hqq": lambda: {n: hqq.groups(_weight(model, n), group_size) for n in names},
         "gptq": lambda: calibration.layer_by_layer(
-            model, texts().fit, lambda w, moments: gptq.groups(w, moments, group_size), say
+            model, texts().fit, lambda w, moments: gptq.groups(w, moments, group_size), work
         ),
     }
     if rounding != "auto":
@@ -115,6 +121,18 @@ def _four_bits(
             best = (divergence, way, weights)
     assert best is not None
     return best[1], best[2]
+
+
+def _kept(
+    work: Work, make: Callable[[], tuple[str, dict[str, Rounded]]]
+) -> tuple[str, dict[str, Rounded]]:
+    kept = work.weights("rounded")
+    if kept is not None:
+        return str(kept[0]["rounding"]), kept[1]
+    used, weights = make()
+    work.keep_weights("rounded", weights, {"rounding": used})
+    work.forget("gptq-")
+    return used, weights
 
 
 def _from_source(

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from nearside_export.errors import SourceError, UnsupportedError
 from nearside_export.sources.fields import Fields
@@ -19,6 +18,9 @@ from nearside_export.sources.gguf_file import MAGIC, GgufFile, TensorInfo
 from nearside_export.sources.gguf_tokenizer import read_tokenizer
 from nearside_export.sources.model import ModelSource, QuantisedBlocks
 from nearside_export.sources.safetensors import finite
+
+if TYPE_CHECKING:
+    import torch
 
 ARCHITECTURES = {"llama": "llama", "qwen3": "qwen3", "gemma3": "gemma3_text"}
 """GGUF's ``general.architecture`` to Hugging Face's model type."""
@@ -104,6 +106,15 @@ class GgufTensors:
             heads = config.integer("num_attention_heads")
             self._heads = {"q_proj": heads, "k_proj": config.integer("num_key_value_heads", heads)}
 
+    def kinds(self) -> set[str]:
+        """Ggml's types of the layers' matrices, such as ``Q4_0``."""
+        placed = self._file.tensors
+        return {
+            info.kind.name
+            for name, info in placed.items()
+            if name.startswith("blk.") and len(info.shape) == 2
+        }
+
     def names(self) -> list[str]:
         """All names."""
         return list(self._names)
@@ -114,6 +125,8 @@ class GgufTensors:
 
     def load(self, name: str) -> torch.Tensor:
         """Read a tensor as f32, dequantised."""
+        import torch
+
         tensor = torch.from_numpy(_dequantise(self._file, self._names[name]))
         if (order := self._row_order(name)) is not None:
             tensor = tensor[order]
@@ -123,6 +136,8 @@ class GgufTensors:
 
     def blocks(self, name: str) -> QuantisedBlocks | None:
         """Read a Q4_0, Q4_1 or Q8_0 matrix as it is; null for every other type."""
+        import torch
+
         info = self._info(name)
         kind = info.kind.name
         if kind not in _BITS or len(info.shape) != 2:
@@ -149,6 +164,8 @@ class GgufTensors:
 
     def _halves(self, raw: np.ndarray, name: str) -> torch.Tensor:
         """Read each block's f16 number, of u8 ``[rows, groups, 2]``, as f32 ``[rows, groups]``."""
+        import torch
+
         values = raw.copy().view(np.float16).astype(np.float32)[..., 0]
         return finite(torch.from_numpy(values.copy()), name, self._file.path)
 
@@ -157,6 +174,8 @@ class GgufTensors:
 
     def _row_order(self, name: str) -> torch.Tensor | None:
         """Rows of a Llama query or key projection in Hugging Face's order; null for others."""
+        import torch
+
         heads = self._heads.get(name.split(".")[-2])
         if heads is None:
             return None

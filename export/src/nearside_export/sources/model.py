@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
-
-import torch
+from typing import TYPE_CHECKING, Protocol
 
 from nearside_export.sources.fields import Fields
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-import torch
+from typing import TYPE_CHECKING, Literal
 
 from nearside_export.errors import SourceError, UnsupportedError
 from nearside_export.sources.fields import Fields
 from nearside_export.sources.model import QuantisedBlocks
+
+if TYPE_CHECKING:
+    import torch
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -20,8 +22,9 @@ class SafeTensors:
 
     def __init__(self, files: list[Path]) -> None:
         self._handles = {}
+        self._opened = {}
         for path in files:
-            handle = _open(path)
+            handle = _open(path, "np")
             for name in handle.keys():  # noqa: SIM118  no mapping
                 if name in self._handles:
                     raise SourceError(
@@ -77,6 +80,8 @@ class SafeTensors:
 
     def load(self, name: str) -> torch.Tensor:
         """Read a tensor as f32."""
+        import torch
+
         path, handle = self._handles[name]
         kind = handle.get_slice(name).get_dtype()
         if kind not in FLOATS:
@@ -84,14 +89,20 @@ class SafeTensors:
                 f"{path}: tensor {name!r} is of type {kind}: the weights are quantised already. "
                 "Give the full-precision folder or a GGUF file"
             )
-        tensor = handle.get_tensor(name).to(torch.float32)
+        tensor = self._torch(path).get_tensor(name).to(torch.float32)
         return finite(tensor, name, path)
 
     def counter(self, name: str) -> torch.Tensor | None:
         """Read a tensor of whole numbers, such as batch norm's counters, as it is; else null."""
-        _, handle = self._handles[name]
+        path, handle = self._handles[name]
         whole = handle.get_slice(name).get_dtype() == "I64"
-        return handle.get_tensor(name) if whole else None
+        return self._torch(path).get_tensor(name) if whole else None
+
+    def _torch(self, path: Path):  # noqa: ANN202  the type has no public name
+        """Open a file again for its tensors; `_handles` is for what its header says."""
+        if path not in self._opened:
+            self._opened[path] = _open(path, "pt")
+        return self._opened[path]
 
     def blocks(self, name: str) -> QuantisedBlocks | None:
         """Nothing: these files are not quantised."""
@@ -100,6 +111,8 @@ class SafeTensors:
 
 def finite(tensor: torch.Tensor, name: str, path: Path) -> torch.Tensor:
     """Give ``tensor`` back, or `SourceError` where a value is NaN or infinite."""
+    import torch
+
     if not bool(torch.isfinite(tensor).all()):
         raise SourceError(
             f"{path}: tensor {name!r} has values that are NaN or infinite: the file is damaged, or "
@@ -108,11 +121,11 @@ def finite(tensor: torch.Tensor, name: str, path: Path) -> torch.Tensor:
     return tensor
 
 
-def _open(path: Path):  # noqa: ANN202  the type has no public name
+def _open(path: Path, framework: Literal["np", "pt"]):  # noqa: ANN202  the type has no public name
     from safetensors import SafetensorError, safe_open
 
     try:
-        return safe_open(path, framework="pt")
+        return safe_open(path, framework=framework)
     except FileNotFoundError:
         raise SourceError(f"{path} is missing. Copy all shards of the model") from None
     except (SafetensorError, OSError) as error:

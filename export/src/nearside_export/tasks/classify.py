@@ -24,8 +24,9 @@ from nearside_export.manifest import (
 )
 from nearside_export.package import SUFFIX, file_ref, refuse_dropping, staged_folder, write_manifest
 from nearside_export.preprocess import preprocess
-from nearside_export.progress import say
+from nearside_export.progress import stage, track
 from nearside_export.quantise import none, pt2e_static_int8
+from nearside_export.resume.work import NOTHING_KEPT, Keeping, Work
 from nearside_export.runtime.wheel import LoadedMethod
 from nearside_export.tasks import data_files
 from nearside_export.versions import installed
@@ -41,6 +42,7 @@ def export_package(
     schemes: list[str],
     target: Path,
     command: str,
+    keeping: Keeping = NOTHING_KEPT,
     *,
     external_weights: bool = False,
 ) -> Manifest:
@@ -54,9 +56,14 @@ def export_package(
         if scheme not in SCHEMES:
             raise UsageError(f"unknown variant {scheme!r}; known: {', '.join(sorted(SCHEMES))}")
     refuse_dropping(target, {f"xnnpack-{scheme}" for scheme in schemes})
-    with staged_folder(target) as folder:
+    options = {
+        "task": "classify",
+        "classifier": [classifier.name, classifier.source],
+        "external_weights": external_weights,
+    }
+    with keeping.work(options) as work, staged_folder(target) as folder:
         variants = [
-            _export_variant(classifier, s, folder, command, external_weights) for s in schemes
+            _export_variant(classifier, s, folder, command, work, external_weights) for s in schemes
         ]
         manifest = Manifest(
             name=classifier.name,
@@ -90,7 +97,9 @@ def measure_quality(
         with torch.no_grad():
             return model(torch.from_numpy(batch)).numpy()
 
-    inputs = (preprocess(picture, classifier.image) for picture in sets.evaluation())
+    pictures = list(sets.evaluation())
+    shown = track(pictures, len(pictures), "measuring, pictures")
+    inputs = (preprocess(picture, classifier.image) for picture in shown)
     return quality.measure(eager, lambda batch: loaded.run([batch])[0], inputs, gate)
 
 
@@ -101,22 +110,37 @@ def package_path(classifier: Classifier, out: Path, variant: str) -> Path:
 
 
 def _export_variant(
-    classifier: Classifier, scheme: str, folder: Path, command: str, external_weights: bool
+    classifier: Classifier,
+    scheme: str,
+    folder: Path,
+    command: str,
+    work: Work,
+    external_weights: bool,
 ) -> Variant:
     name = f"xnnpack-{scheme}"
-    say(f"{classifier.name} {name}: exporting")
-    torch.manual_seed(0)
-    spec = classifier.image
-    model = classifier.load()
-    example = torch.from_numpy(blank(classifier))
-    if scheme == "int8":
-        pictures = np.concatenate([preprocess(p, spec) for p in sets.calibration()])
-        program = pt2e_static_int8.export(model, example, torch.from_numpy(pictures))
-    else:
-        program = none.export(model, example)
-    lowered = xnnpack.lower(program, weights_outside=external_weights)
+    lowered, _ = work.program(name, lambda: (lower(classifier, scheme, external_weights), {}))
     data = data_files.write(folder, lowered)
     return measured_variant(classifier, scheme, name, lowered, folder, command, data)
+
+
+def lower(classifier: Classifier, scheme: str, external_weights: bool = False) -> LoweredProgram:
+    """Load, quantise or export, and lower."""
+    what = f"{classifier.name} xnnpack-{scheme}"
+    torch.manual_seed(0)
+    spec = classifier.image
+    with stage(what, "load"):
+        model = classifier.load()
+    example = torch.from_numpy(blank(classifier))
+    if scheme == "int8":
+        # PT2E quantises what is exported already: one stage.
+        with stage(what, "quantise"):
+            pictures = np.concatenate([preprocess(p, spec) for p in sets.calibration()])
+            program = pt2e_static_int8.export(model, example, torch.from_numpy(pictures))
+    else:
+        with stage(what, "export"):
+            program = none.export(model, example)
+    with stage(what, "lower"):
+        return xnnpack.lower(program, weights_outside=external_weights)
 
 
 def measured_variant(
@@ -132,13 +156,14 @@ def measured_variant(
 
     ``external_data`` are its ``.ptd`` files, in ``folder`` already; at most one.
     """
-    say(f"{classifier.name} {name}: measuring quality")
     gate = classifier.gates[scheme]
     data = folder / external_data[0].path if external_data else None
-    measured = measure_quality(classifier, lowered.pte, lowered.method, gate, data)
-    quality.check_gate(name, measured)
+    with stage(f"{classifier.name} {name}", "measure"):
+        measured = measure_quality(classifier, lowered.pte, lowered.method, gate, data)
+        quality.check_gate(name, measured)
     file_name = f"{name}.pte"
-    (folder / file_name).write_bytes(lowered.pte)
+    with stage(f"{classifier.name} {name}", "write"):
+        (folder / file_name).write_bytes(lowered.pte)
     return Variant(
         name=name,
         program=file_ref(folder, file_name),

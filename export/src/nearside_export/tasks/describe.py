@@ -36,12 +36,14 @@ from nearside_export.manifest import (
 from nearside_export.package import (
     SUFFIX,
     file_ref,
+    licence_of,
     refuse_dropping,
     staged_folder,
     write_manifest,
 )
 from nearside_export.preprocess import preprocess
-from nearside_export.progress import say
+from nearside_export.progress import say, stage
+from nearside_export.resume.work import NOTHING_KEPT, Keeping
 from nearside_export.sources import huggingface, image_processor
 from nearside_export.sources.fields import Fields
 from nearside_export.sources.model import Tokenizer
@@ -80,7 +82,9 @@ class Request:
     name: str | None = None
 
 
-def export_package(folder: Path, request: Request, out: Path, command: str) -> Path:
+def export_package(
+    folder: Path, request: Request, out: Path, command: str, keeping: Keeping = NOTHING_KEPT
+) -> Path:
     """Export the Hugging Face folder ``folder`` as a package inside ``out``; return the package.
 
     `SourceError` and `UnsupportedError` say what of the model can't be exported, `QualityError`
@@ -88,9 +92,7 @@ def export_package(folder: Path, request: Request, out: Path, command: str) -> P
     """
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder: `describe` takes a local Hugging Face folder")
-    licence = request.licence or huggingface.licence(folder)
-    if licence is None:
-        raise UsageError(f"{folder.name} states no licence: give it with --licence (SPDX)")
+    licence = licence_of(folder.name, request.licence, huggingface.licence(folder))
     if request.variant not in GATES:
         raise UsageError(f"unknown variant {request.variant!r}; known: {', '.join(GATES)}")
     if request.attention not in KINDS:
@@ -103,31 +105,38 @@ def export_package(folder: Path, request: Request, out: Path, command: str) -> P
     variant = f"xnnpack-{request.variant}"
     target = out / f"{name}{'-fp32' if request.variant == 'fp32' else ''}{SUFFIX}"
     refuse_dropping(target, {variant})
-    with staged_folder(target) as staging:
-        say(f"{target.name} {variant}: loading weights")
-        context = request.context_length or DEFAULT_CONTEXT
-        model = loader(folder, config, context, request.attention)
+    what = f"{target.name} {variant}"
+    options = {
+        "task": "describe",
+        "variant": request.variant,
+        "context": request.context_length,
+        "max_prefill": request.max_prefill_tokens,
+        "attention": request.attention,
+        "external_weights": request.external_weights,
+    }
+    with keeping.work(options) as work, staged_folder(target) as staging:
+        with stage(what, "load"):
+            context = request.context_length or DEFAULT_CONTEXT
+            model = loader(folder, config, context, request.attention)
         context, longest = lengths(request, model)
         _check_image(model, spec)
         for note in model.notes:
             say(f"{target.name}: {note}")
-        lowered = _lower(
-            model,
-            spec,
-            tokenizer,
-            context,
-            longest,
-            f"{target.name} {variant}",
-            request.external_weights,
+        lowered, _ = work.program(
+            variant,
+            lambda: (
+                _lower(model, spec, tokenizer, context, longest, what, request.external_weights),
+                {},
+            ),
         )
         data = data_files.write(staging, lowered)
-        say(f"{target.name} {variant}: measuring quality")
-        prompts = _prompts(model, spec, tokenizer, context)
-        with data_files.as_one([staging / d.path for d in data]) as file:
-            quality = measure_quality(
-                model, lowered, file, prompts, longest, GATES[request.variant]
-            )
-        describe_quality.check_gate(variant, quality)
+        with stage(what, "measure"):
+            prompts = _prompts(model, spec, tokenizer, context)
+            with data_files.as_one([staging / d.path for d in data]) as file:
+                quality = measure_quality(
+                    model, lowered, file, prompts, longest, GATES[request.variant]
+                )
+            describe_quality.check_gate(variant, quality)
         (staging / f"{variant}.pte").write_bytes(lowered.pte)
         manifest = Manifest(
             name=name,
@@ -221,17 +230,17 @@ def _lower(
     what: str,
     external_weights: bool,
 ) -> LoweredProgram:
-    say(f"{what}: exporting")
-    programs = multimodal_export.export(model, spec.width, spec.height, longest)
-    say(f"{what}: lowering")
-    constants = decoder_export.constants(model.text, tokenizer, context, longest)
-    return xnnpack.lower_methods(
-        programs,
-        constants,
-        method=TEXT_DECODER,
-        external=_per_layer_table,
-        weights_outside=external_weights,
-    )
+    with stage(what, "export"):
+        programs = multimodal_export.export(model, spec.width, spec.height, longest)
+    with stage(what, "lower"):
+        constants = decoder_export.constants(model.text, tokenizer, context, longest)
+        return xnnpack.lower_methods(
+            programs,
+            constants,
+            method=TEXT_DECODER,
+            external=_per_layer_table,
+            weights_outside=external_weights,
+        )
 
 
 def _per_layer_table(node: Node) -> str | None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch.export import Dim, ExportedProgram
 
-from nearside_export import retrieval_quality
+from nearside_export import package, retrieval_quality
 from nearside_export.architectures.encoder import load
 from nearside_export.architectures.encoder.config import EncoderConfig
 from nearside_export.architectures.encoder.model import Embedder
@@ -27,14 +27,16 @@ from nearside_export.manifest import (
     Variant,
 )
 from nearside_export.package import (
-    SUFFIX,
+    clean_name,
     file_ref,
+    licence_of,
     refuse_dropping,
     staged_folder,
     write_manifest,
 )
-from nearside_export.progress import say
+from nearside_export.progress import stage, track
 from nearside_export.quantise import embedding_table, none, pt2e_dynamic_int8
+from nearside_export.resume.work import NOTHING_KEPT, Keeping, Work
 from nearside_export.retrieval_quality import Embeddings
 from nearside_export.runtime.wheel import LoadedMethod
 from nearside_export.sources.sentence_transformers import EmbedderSource
@@ -75,27 +77,32 @@ class Reference:
     embeddings: Embeddings
 
 
-def export_package(source: EmbedderSource, request: Request, out: Path, command: str) -> Path:
+def export_package(
+    source: EmbedderSource,
+    request: Request,
+    out: Path,
+    command: str,
+    keeping: Keeping = NOTHING_KEPT,
+) -> Path:
     """Export ``source`` into a package folder inside ``out``; return the folder.
 
     `SourceError` and `UnsupportedError` say what of the model can't be exported, `QualityError`
     that a program is below its gate. The package is written whole or not at all.
     """
-    licence = request.licence or source.licence
-    if licence is None:
-        raise UsageError(f"{source.origin} states no licence: give it with --licence (SPDX)")
+    licence = licence_of(source.origin, request.licence, source.licence)
     for scheme in request.schemes:
         if scheme not in SCHEMES:
             raise UsageError(f"unknown variant {scheme!r}; known: {', '.join(sorted(SCHEMES))}")
     max_tokens = load.max_tokens(source, request.max_tokens)
     target = package_path(source, request, out)
     refuse_dropping(target, {variant_name(s, request) for s in request.schemes})
-    with staged_folder(target) as folder:
+    options = {"task": "embed", "bits": request.embedding_bits, "max_tokens": max_tokens}
+    with keeping.work(options) as work, staged_folder(target) as folder:
         (folder / TOKENIZER_FILE).write_text(source.tokenizer, encoding="utf-8")
-        say(f"{target.name}: measuring eager fp32")
-        reference = measure_reference(source, max_tokens)
+        with stage(f"{target.name} eager fp32", "measure"):
+            reference = measure_reference(source, max_tokens)
         variants = [
-            _export_variant(source, scheme, request, max_tokens, reference, folder, command)
+            _export_variant(source, scheme, request, max_tokens, reference, folder, command, work)
             for scheme in request.schemes
         ]
         facts = EmbeddingFacts(
@@ -112,14 +119,12 @@ def export_package(source: EmbedderSource, request: Request, out: Path, command:
 
 def package_name(source: EmbedderSource, request: Request) -> str:
     """Name of the model, as a file name on every system."""
-    name = request.name or source.name
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
+    return clean_name(request.name or source.name)
 
 
 def package_path(source: EmbedderSource, request: Request, out: Path) -> Path:
     """Where the package goes; fp32 alone gets a name of its own, as for other tasks."""
-    suffix = "-fp32" if request.schemes == ("fp32",) else ""
-    return out / f"{package_name(source, request)}{suffix}{SUFFIX}"
+    return package.package_path(out, package_name(source, request), request.schemes == ("fp32",))
 
 
 def variant_name(scheme: str, request: Request) -> str:
@@ -134,14 +139,19 @@ def lower(
     """Quantise, export and lower ``model``, which is changed: i64 ``[1, 1..max_tokens]`` tokens."""
     example = (load.example(config, max_tokens),)
     shapes = ({1: Dim("tokens", min=1, max=max_tokens)},)
+    what = f"xnnpack-{scheme}"
     program: ExportedProgram
     if scheme == "int8":
-        group = TABLE_GROUP if embedding_bits == 4 else None
-        embedding_table.replace(model, _TABLE, embedding_bits, group)
-        program = pt2e_dynamic_int8.export(model, example, shapes)
+        # PT2E quantises what is exported already: one stage.
+        with stage(what, "quantise"):
+            group = TABLE_GROUP if embedding_bits == 4 else None
+            embedding_table.replace(model, _TABLE, embedding_bits, group)
+            program = pt2e_dynamic_int8.export(model, example, shapes)
     else:
-        program = torch.export.export(model, example, dynamic_shapes=shapes)
-    return xnnpack.lower(program)
+        with stage(what, "export"):
+            program = torch.export.export(model, example, dynamic_shapes=shapes)
+    with stage(what, "lower"):
+        return xnnpack.lower(program)
 
 
 def measure_reference(source: EmbedderSource, max_tokens: int) -> Reference:
@@ -149,13 +159,15 @@ def measure_reference(source: EmbedderSource, max_tokens: int) -> Reference:
     model, _ = load.embedder(source, max_tokens)
     tokens = tokenise(source.tokenizer, retrieval.documents(), max_tokens)
     with torch.no_grad():
-        return Reference(tokens, np.concatenate([model(t).numpy() for t in tokens]))
+        shown = track(tokens, len(tokens), "eager fp32, documents")
+        return Reference(tokens, np.concatenate([model(t).numpy() for t in shown]))
 
 
 def measure_quality(pte: bytes, method: str, reference: Reference, gate: EmbedGate) -> EmbedQuality:
     """Compare a program, as ExecuTorch runs it, with eager fp32 on the evaluation documents."""
     loaded = LoadedMethod(pte, method)
-    found = np.concatenate([loaded.run([t.numpy()])[0] for t in reference.tokens])
+    shown = track(reference.tokens, len(reference.tokens), "measuring, documents")
+    found = np.concatenate([loaded.run([t.numpy()])[0] for t in shown])
     return retrieval_quality.compare(reference.embeddings, found, retrieval.judgements(), gate)
 
 
@@ -176,15 +188,21 @@ def _export_variant(
     reference: Reference,
     folder: Path,
     command: str,
+    work: Work,
 ) -> Variant:
     name = variant_name(scheme, request)
-    say(f"{name}: exporting")
-    model, config = load.embedder(source, max_tokens)
-    lowered = lower(model, config, scheme, request.embedding_bits, max_tokens)
-    say(f"{name}: measuring quality")
-    measured = measure_quality(lowered.pte, lowered.method, reference, GATES[scheme])
-    retrieval_quality.check_gate(name, measured)
-    (folder / f"{name}.pte").write_bytes(lowered.pte)
+
+    def make() -> tuple[LoweredProgram, dict[str, Any]]:
+        with stage(name, "load"):
+            model, config = load.embedder(source, max_tokens)
+        return lower(model, config, scheme, request.embedding_bits, max_tokens), {}
+
+    lowered, _ = work.program(name, make)
+    with stage(name, "measure"):
+        measured = measure_quality(lowered.pte, lowered.method, reference, GATES[scheme])
+        retrieval_quality.check_gate(name, measured)
+    with stage(name, "write"):
+        (folder / f"{name}.pte").write_bytes(lowered.pte)
     is_int8 = scheme == "int8"
     return Variant(
         name=name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import dataclasses
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nearside_export import language_quality
+from nearside_export import language_quality, package
 from nearside_export.architectures.decoder import export as decoder_export
 from nearside_export.architectures.decoder import families, weights
 from nearside_export.architectures.decoder.attention import KINDS
@@ -34,14 +34,17 @@ from nearside_export.manifest import (
     Variant,
 )
 from nearside_export.package import (
-    SUFFIX,
+    clean_name,
     file_ref,
+    licence_of,
     refuse_dropping,
     staged_folder,
     write_manifest,
 )
-from nearside_export.progress import say
+from nearside_export.plan import generate as plan
+from nearside_export.progress import say, stage, track
 from nearside_export.quantise import decoder
+from nearside_export.resume.work import NO_WORK, NOTHING_KEPT, Keeping, Work
 from nearside_export.runtime import RunnableMethod, nearside, wheel
 from nearside_export.sources.model import ModelSource, Tokenizer
 from nearside_export.tasks import data_files
@@ -56,7 +59,6 @@ GATES = {
 
 TOKENIZER_FILE = "tokenizer.json"
 TEMPLATE_FILE = "chat_template.jinja"
-DEFAULT_CONTEXT = 1024
 DEFAULT_MAX_PREFILL = 128
 WINDOW = 256
 """Tokens of a piece of text that a model is measured on or calibrated with."""
@@ -85,103 +87,122 @@ class Request:
     name: str | None = None
 
 
-def export_package(source: ModelSource, request: Request, out: Path, command: str) -> Path:
+def export_package(
+    source: ModelSource,
+    request: Request,
+    out: Path,
+    command: str,
+    keeping: Keeping = NOTHING_KEPT,
+) -> Path:
     """Export ``source`` into a package folder inside ``out``; return the folder.
 
     `SourceError` and `UnsupportedError` say what of the model can't be exported, `QualityError`
     that the program is below its gate. The package is written whole or not at all.
     """
-    licence = request.licence or source.licence
-    if licence is None:
-        raise UsageError(f"{source.origin} states no licence: give it with --licence (SPDX)")
+    licence = licence_of(source.origin, request.licence, source.licence)
     if request.variant not in GATES:
         raise UsageError(f"unknown variant {request.variant!r}; known: {', '.join(GATES)}")
     if request.attention not in KINDS:
         raise UsageError(f"unknown attention {request.attention!r}; known: {', '.join(KINDS)}")
     config = families.read(source.config)
-    context = context_length(request, config)
+    context = plan.context_length(request.context_length, config)
     prefill = min(request.max_prefill_tokens, context)
     variant = f"xnnpack-{request.variant}"
     if request.attention == "fused":
         nearside.command()  # Fails now where it is missing, not after an hour's export.
     target = package_path(source, request, out)
     refuse_dropping(target, {variant})
-    with staged_folder(target) as folder:
-        say(f"{target.name} {variant}: loading weights")
+    what = f"{target.name} {variant}"
+    with keeping.work(_options(request, context, prefill)) as work, staged_folder(target) as folder:
+        lowered, facts = work.program(
+            variant, lambda: lower(source, request, config, context, prefill, what, work)
+        )
+        data = data_files.write(folder, lowered)
+        with stage(what, "measure"):
+            gate = GATES[request.variant]
+            files = [folder / d.path for d in data]
+            # fp32 is compared with itself; other schemes with plain attention, which is older.
+            attention = request.attention if request.variant == "fp32" else "plain"
+            reference = weights.load(config, source.tensors, context, attention)
+            measured = measure_quality(reference, lowered, source.tokenizer, prefill, gate, files)
+            del reference
+            language_quality.check_gate(variant, measured)
+        with stage(what, "write"):
+            (folder / f"{variant}.pte").write_bytes(lowered.pte)
+            manifest = Manifest(
+                name=package_name(source, request),
+                licence=licence,
+                source=source.origin,
+                task=_task(folder, source.tokenizer, config, context, prefill),
+                variants=[
+                    Variant(
+                        name=variant,
+                        program=file_ref(folder, f"{variant}.pte"),
+                        external_data=data,
+                        method=lowered.method,
+                        executorch=installed("executorch"),
+                        torch=installed("torch"),
+                        torchao=installed("torchao"),
+                        delegates=lowered.delegates,
+                        operators=lowered.operators,
+                        coverage=round(lowered.coverage, 4),
+                        planned_bytes=lowered.planned_bytes,
+                        quality=measured,
+                        export_command=command,
+                        attention=request.attention,
+                        **facts,
+                    )
+                ],
+            )
+            write_manifest(folder, manifest)
+    return target
+
+
+def lower(
+    source: ModelSource,
+    request: Request,
+    config: DecoderConfig,
+    context: int,
+    prefill: int,
+    what: str,
+    work: Work,
+) -> tuple[LoweredProgram, dict[str, Any]]:
+    """Load, quantise, export and lower; the program, and what the manifest says of how."""
+    with stage(what, "load"):
         model = weights.load(config, source.tensors, context, request.attention)
-        reference, quantisation, facts = model, "none", {"embedding_bits": 32}
-        if request.variant in decoder.SCHEMES:
-            say(f"{target.name} {variant}: quantising")
-            reference = weights.load(config, source.tensors, context)
+    facts: dict[str, Any] = {"quantisation": "none", "embedding_bits": 32}
+    if request.variant in decoder.SCHEMES:
+        with stage(what, "quantise"):
             scheme = decoder.SCHEMES[request.variant]
-            quantisation = scheme.name
-            facts = quantise(model, source, request, scheme)
-        say(f"{target.name} {variant}: exporting")
+            facts = {
+                "quantisation": scheme.name,
+                **quantise(model, source, request, scheme, work),
+            }
+    with stage(what, "export"):
         program = decoder_export.export(model, prefill)
-        say(f"{target.name} {variant}: lowering")
+    with stage(what, "lower"):
         constants = decoder_export.constants(config, source.tokenizer, context, prefill)
         lowered = xnnpack.lower_methods(
             {"forward": program}, constants, weights_outside=request.external_weights
         )
-        data = data_files.write(folder, lowered)
-        say(f"{target.name} {variant}: measuring quality")
-        gate = GATES[request.variant]
-        files = [folder / d.path for d in data]
-        measured = measure_quality(reference, lowered, source.tokenizer, prefill, gate, files)
-        language_quality.check_gate(variant, measured)
-        (folder / f"{variant}.pte").write_bytes(lowered.pte)
-        manifest = Manifest(
-            name=package_name(source, request),
-            licence=licence,
-            source=source.origin,
-            task=_task(folder, source.tokenizer, config, context, prefill),
-            variants=[
-                Variant(
-                    name=variant,
-                    program=file_ref(folder, f"{variant}.pte"),
-                    external_data=data,
-                    method=lowered.method,
-                    executorch=installed("executorch"),
-                    torch=installed("torch"),
-                    torchao=installed("torchao"),
-                    quantisation=quantisation,
-                    delegates=lowered.delegates,
-                    operators=lowered.operators,
-                    coverage=round(lowered.coverage, 4),
-                    planned_bytes=lowered.planned_bytes,
-                    quality=measured,
-                    export_command=command,
-                    attention=request.attention,
-                    **facts,
-                )
-            ],
-        )
-        write_manifest(folder, manifest)
-    return target
+        return lowered, facts
 
 
-def context_length(request: Request, config: DecoderConfig) -> int:
-    """Positions in the cache: as asked for, or `DEFAULT_CONTEXT` where the model has as many."""
-    if request.context_length is None:
-        return min(DEFAULT_CONTEXT, config.max_context)
-    if request.context_length > config.max_context:
-        raise UsageError(
-            f"--context {request.context_length} is more than the {config.max_context} positions "
-            "that the model was made for"
-        )
-    return request.context_length
+def _options(request: Request, context: int, prefill: int) -> dict[str, Any]:
+    """Tell what a kept result depends on; name and licence are in the manifest only."""
+    options = dataclasses.asdict(request) | {"context_length": context}
+    options["max_prefill_tokens"] = prefill
+    return {"task": "generate"} | {k: v for k, v in options.items() if k not in ("licence", "name")}
 
 
 def package_path(source: ModelSource, request: Request, out: Path) -> Path:
     """Where the package goes; fp32 gets a name of its own, as for other tasks."""
-    suffix = "-fp32" if request.variant == "fp32" else ""
-    return out / f"{package_name(source, request)}{suffix}{SUFFIX}"
+    return package.package_path(out, package_name(source, request), request.variant == "fp32")
 
 
 def package_name(source: ModelSource, request: Request) -> str:
     """Name of the model, as a file name on every system."""
-    name = request.name or source.name
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
+    return clean_name(request.name or source.name)
 
 
 def measure_quality(
@@ -206,7 +227,7 @@ def measure_quality(
         def program(ids: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.float32]:
             return method.run([ids, positions])[0][0, 0]
 
-        for window in windows:
+        for window in track(windows, len(windows), "measuring, windows"):
             with torch.no_grad():
                 stream = reference.stream(reference.embed(window[None]), torch.arange(length))
                 want = reference.logits(stream[:, ends - 1])[0].double()
@@ -216,7 +237,11 @@ def measure_quality(
 
 
 def quantise(
-    model: Decoder, source: ModelSource, request: Request, scheme: decoder.Scheme
+    model: Decoder,
+    source: ModelSource,
+    request: Request,
+    scheme: decoder.Scheme,
+    work: Work = NO_WORK,
 ) -> dict[str, Any]:
     """Quantise ``model`` in place; return what the manifest says of how."""
 
@@ -233,6 +258,7 @@ def quantise(
         rounding=request.rounding,
         texts=texts,
         say=say,
+        work=work,
     )
     if scheme.bits == 8:
         return {"embedding_bits": 8}

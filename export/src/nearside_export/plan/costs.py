@@ -1,0 +1,28 @@
+"""Constants measured on two cores of an x86_64 server (AVX-512), torch 2.15, executorch 1.5.1.
+
+Within a factor of two there; what takes long is tracing and lowering, which use one core.
+"""
+
+from __future__ import annotations
+
+START_SECONDS = 12.0
+"""Importing PyTorch and ExecuTorch, opening everything."""
+
+START_BYTES = 700_000_000
+"""Peak memory of the same."""
+
+FILES_BYTES = 1_000_000
+"""Tokenizer, manifest and what a program has beside its weights, at most about."""
+
+BYTES_A_PARAMETER = {"fp32": 22.0, "int8": 16.0, "8da4w": 16.0}
+"""Peak memory, beyond the start's: the weights in f32, the graphs' copies, the program's bytes."""
+
+SECONDS_A_LAYER = {"fp32": 2.0, "int8": 4.0, "8da4w": 4.0}
+"""Tracing and lowering one layer of a transformer."""
+
+SECONDS_A_PARAMETER = {"fp32": 0.3e-6, "int8": 0.5e-6, "8da4w": 0.5e-6}
+"""Loading, packing and measuring."""
+
+ROUNDING_SECONDS = {"source": 0.05e-6, "nearest": 0.1e-6, "hqq": 0.1e-6, "gptq": 1.0e-6}
+"""A weight of a linear layer; GPTQ with the text that it is calibrated with."""
+ROUNDING_SECONDS["auto"] = 0.3e-6 + sum(ROUNDING_SECONDS[way] for way in ("nearest", "hqq", "gptq"))

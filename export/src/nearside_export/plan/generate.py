@@ -1,0 +1,102 @@
+"""Task ``generate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nearside_export.architectures.decoder import families
+from nearside_export.architectures.decoder.config import DecoderConfig
+from nearside_export.errors import SourceError, UsageError
+from nearside_export.plan import costs
+from nearside_export.plan.plan import Plan
+from nearside_export.sources.model import ModelSource
+
+DEFAULT_CONTEXT = 1024
+_QUANTISATION = {"fp32": "none", "int8": "int8-dynamic", "8da4w": "8da4w"}
+_SCALE_BYTES = 2
+"""Of a group of 4-bit weights: bfloat16."""
+_OFFSET_BYTES = 4
+_ROW_BYTES = 4
+_INT4_KINDS = {"Q4_0", "Q4_1"}
+
+
+def context_length(asked: int | None, config: DecoderConfig) -> int:
+    """Positions in the cache: as asked for, or `DEFAULT_CONTEXT` where the model has as many."""
+    if asked is None:
+        return min(DEFAULT_CONTEXT, config.max_context)
+    if asked > config.max_context:
+        raise UsageError(
+            f"--context {asked} is more than the {config.max_context} positions that the model "
+            "was made for"
+        )
+    return asked
+
+
+def plan(
+    source: ModelSource,
+    package: Path,
+    variant: str,
+    context: int | None,
+    group_size: int,
+    rounding: str,
+    attention: str,
+) -> Plan:
+    """Estimate an export; `SourceError` and `UnsupportedError` as the export itself has them."""
+    config = families.read(source.config)
+    cache = 8 * len(config.layers) * config.kv_heads * config.head_dim
+    cache *= context_length(context, config)
+    _check_layers(config, source.tensors.names())
+    linear = len(config.layers) * _layer(config)
+    table = config.vocab_size * config.hidden_size
+    parameters = linear + table * (1 if config.tied else 2)
+    if rounding == "auto" and variant == "8da4w" and source.origin.startswith("GGUF"):
+        held = getattr(source.tensors, "kinds", lambda: set())()
+        rounding = "source" if held and held <= _INT4_KINDS else rounding
+    size = costs.FILES_BYTES + len(source.tokenizer.json)
+    if variant == "fp32":
+        size += 4 * (linear + 2 * table)
+    else:
+        # The head is packed for its delegate, beside the table.
+        size += 2 * (table + _ROW_BYTES * config.vocab_size)
+    if variant == "int8":
+        size += linear
+    elif variant == "8da4w":
+        offsets = _OFFSET_BYTES if rounding == "source" else 0
+        size += int(linear * (0.5 + (_SCALE_BYTES + offsets) / group_size))
+    rounded = linear * (1 + 4 / group_size) if variant == "8da4w" else 0
+    seconds = costs.START_SECONDS + len(config.layers) * costs.SECONDS_A_LAYER[variant]
+    seconds += parameters * costs.SECONDS_A_PARAMETER[variant]
+    if variant == "8da4w":
+        seconds += linear * costs.ROUNDING_SECONDS[rounding]
+    scheme = _QUANTISATION[variant]
+    if variant == "8da4w":
+        scheme += f", groups of {group_size}, rounding {rounding}"
+    return Plan(
+        package=package,
+        quantisation=(scheme,),
+        parameters=parameters,
+        package_bytes=size,
+        work_bytes=size + int(rounded),
+        memory_bytes=costs.START_BYTES
+        + int(parameters * costs.BYTES_A_PARAMETER[variant])
+        + 4 * cache,
+        seconds=seconds,
+        attention=attention,
+    )
+
+
+def _layer(config: DecoderConfig) -> int:
+    """Weights of one layer's linear layers."""
+    width = config.head_dim * (2 * config.heads + 2 * config.kv_heads)
+    return config.hidden_size * (width + 3 * config.intermediate_size)
+
+
+def _check_layers(config: DecoderConfig, names: list[str]) -> None:
+    """`SourceError` where the weights lack a layer that the configuration has."""
+    for index in (0, len(config.layers) - 1):
+        part = f"layers.{index}.self_attn.q_proj.weight"
+        if not any(name.endswith(f".{part}") or name == part for name in names):
+            raise SourceError(
+                f"tensor 'model.{part}' is missing from the weights. A shard may be missing, or "
+                "the configuration has more layers than the weights"
+            )
