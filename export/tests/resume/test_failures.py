@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import json
 import os
 import shutil
@@ -14,11 +15,37 @@ import pytest
 import torch
 
 from nearside_export import disk
+from nearside_export.architectures import registry
+from nearside_export.architectures.tiny_colour import TINY_COLOUR
 from nearside_export.cli import main
 from nearside_export.errors import DiskError
 from nearside_export.package import staged_folder
 
 torch.set_num_threads(1)
+
+
+class Pooling(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.adaptive_avg_pool3d(x, (1, 3, 1))
+
+
+class Spectrum(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.linalg.svdvals(x)[..., None]
+
+
+class Branch(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x if x.sum() > 0 else -x
+
+
+class Network(torch.nn.Module):
+    def __init__(self, middle: torch.nn.Module) -> None:
+        super().__init__()
+        self.middle = middle
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.middle(x + 1.0).mean(dim=(2, 3))
 
 
 @pytest.fixture
@@ -37,6 +64,33 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("needs to mount a small tmpfs")
     yield place
     libc.umount2(os.fsencode(place), 2)
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        (Pooling, "no runtime has a kernel for: aten::_adaptive_avg_pool3d.out (called by middle "),
+        (Spectrum, "that ExecuTorch can't lower: aten::_linalg_svd (called by middle (Spectrum)"),
+        (Branch, "PyTorch can't trace odd at tests/resume/test_failures.py:"),
+    ],
+)
+def test_operators_without_a_kernel_are_named_with_the_module_that_calls_them(
+    module: type[torch.nn.Module],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    odd = dataclasses.replace(TINY_COLOUR, name="odd", load=lambda: Network(module()).eval())
+    monkeypatch.setitem(registry.CLASSIFIERS, "odd", odd)
+    monkeypatch.setattr("nearside_export.commands.classify.CLASSIFIERS", ("odd",))
+    out = tmp_path / "out"
+    assert main(["classify", "odd", "--variant", "fp32", "--out", str(out), "--quiet"]) == 1
+    said = capsys.readouterr().err
+    assert message in said
+    assert "test_failures.py:" in said
+    assert "Traceback" not in said
+    assert list(out.iterdir()) == []
 
 
 def test_too_little_room_is_found_before_the_work(

@@ -12,7 +12,7 @@ from nearside_export import quality
 from nearside_export.architectures.classifier import Classifier
 from nearside_export.data import sets
 from nearside_export.errors import UsageError
-from nearside_export.lower import xnnpack
+from nearside_export.lower import blame, xnnpack
 from nearside_export.lower.program import LoweredProgram
 from nearside_export.manifest import (
     Classify,
@@ -133,14 +133,17 @@ def lower(classifier: Classifier, scheme: str, external_weights: bool = False) -
     example = torch.from_numpy(blank(classifier))
     if scheme == "int8":
         # PT2E quantises what is exported already: one stage.
-        with stage(what, "quantise"):
+        with stage(what, "quantise"), blame.tracing(classifier.name):
             pictures = np.concatenate([preprocess(p, spec) for p in sets.calibration()])
             program = pt2e_static_int8.export(model, example, torch.from_numpy(pictures))
     else:
-        with stage(what, "export"):
+        with stage(what, "export"), blame.tracing(classifier.name):
             program = none.export(model, example)
     with stage(what, "lower"):
-        return xnnpack.lower(program, weights_outside=external_weights)
+        return blame.lowering(
+            {"forward": program},
+            lambda: xnnpack.lower(program, weights_outside=external_weights),
+        )
 
 
 def measured_variant(

@@ -21,7 +21,7 @@ from nearside_export.data.text import HELD_OUT
 from nearside_export.describe_quality import Prompt
 from nearside_export.errors import UnsupportedError, UsageError
 from nearside_export.image_spec import ImageSpec
-from nearside_export.lower import xnnpack
+from nearside_export.lower import blame, xnnpack
 from nearside_export.lower.program import LoweredProgram
 from nearside_export.manifest import (
     Describe,
@@ -234,12 +234,15 @@ def _lower(
         programs = multimodal_export.export(model, spec.width, spec.height, longest)
     with stage(what, "lower"):
         constants = decoder_export.constants(model.text, tokenizer, context, longest)
-        return xnnpack.lower_methods(
+        return blame.lowering(
             programs,
-            constants,
-            method=TEXT_DECODER,
-            external=_per_layer_table,
-            weights_outside=external_weights,
+            lambda: xnnpack.lower_methods(
+                programs,
+                constants,
+                method=TEXT_DECODER,
+                external=_per_layer_table,
+                weights_outside=external_weights,
+            ),
         )
 
 

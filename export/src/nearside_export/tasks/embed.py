@@ -16,7 +16,7 @@ from nearside_export.architectures.encoder.config import EncoderConfig
 from nearside_export.architectures.encoder.model import Embedder
 from nearside_export.data import retrieval
 from nearside_export.errors import UsageError
-from nearside_export.lower import xnnpack
+from nearside_export.lower import blame, xnnpack
 from nearside_export.lower.program import LoweredProgram
 from nearside_export.manifest import (
     Embed,
@@ -151,7 +151,7 @@ def lower(
         with stage(what, "export"):
             program = torch.export.export(model, example, dynamic_shapes=shapes)
     with stage(what, "lower"):
-        return xnnpack.lower(program)
+        return blame.lowering({"forward": program}, lambda: xnnpack.lower(program))
 
 
 def measure_reference(source: EmbedderSource, max_tokens: int) -> Reference:

@@ -21,7 +21,7 @@ from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.data.text import calibration, held_out
 from nearside_export.errors import UsageError
-from nearside_export.lower import xnnpack
+from nearside_export.lower import blame, xnnpack
 from nearside_export.lower.program import LoweredProgram
 from nearside_export.manifest import (
     FileRef,
@@ -182,8 +182,12 @@ def lower(
         program = decoder_export.export(model, prefill)
     with stage(what, "lower"):
         constants = decoder_export.constants(config, source.tokenizer, context, prefill)
-        lowered = xnnpack.lower_methods(
-            {"forward": program}, constants, weights_outside=request.external_weights
+        methods = {"forward": program}
+        lowered = blame.lowering(
+            methods,
+            lambda: xnnpack.lower_methods(
+                methods, constants, weights_outside=request.external_weights
+            ),
         )
         return lowered, facts
 
