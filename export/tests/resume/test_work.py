@@ -14,10 +14,10 @@ from nearside_export.resume.work import Keeping, Work
 
 def test_a_file_is_read_back_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "x"
-    container.write(path, {"a": [1]}, {"one": b"1234", "two": bytearray(9), "none": b""})
+    container.write(path, {"a": [1]}, {"two": b"1234", "one": bytearray(9), "none": b""})
     facts, parts = container.read(path)
     assert facts == {"a": [1]}
-    assert {n: bytes(p) for n, p in parts.items()} == {"one": b"1234", "two": bytes(9), "none": b""}
+    assert {n: bytes(p) for n, p in parts.items()} == {"two": b"1234", "one": bytes(9), "none": b""}
     whole = path.read_bytes()
     for damaged in (whole[:-1], whole + b"x", whole[:20], b"", whole.replace(b"[1]", b"[2]")):
         path.write_bytes(damaged)

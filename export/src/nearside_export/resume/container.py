@@ -27,7 +27,7 @@ def write(path: Path, facts: Mapping[str, Any], parts: Mapping[str, Any]) -> Non
     `OSError` where the disk refuses; nothing is left behind then.
     """
     views = {name: memoryview(part).cast("B") for name, part in parts.items()}
-    header = {"format": FORMAT, "facts": facts, "parts": {n: len(v) for n, v in views.items()}}
+    header = {"format": FORMAT, "facts": facts, "parts": [[n, len(v)] for n, v in views.items()]}
     digest = hashlib.sha256(_spell(header))
     for view in views.values():
         digest.update(view)
@@ -53,23 +53,23 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, memoryview]]:
         try:
             header = json.loads(file.readline(_MAX_HEADER))
             found = header.pop("sha256")
-            lengths: dict[str, int] = header["parts"]
+            lengths = [(str(name), int(length)) for name, length in header["parts"]]
             facts: dict[str, Any] = header["facts"]
             if header["format"] != FORMAT:
                 raise DamagedError(f"{path} is of another version")
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedError(f"{path} has no header: {error}") from error
-        if path.stat().st_size != file.tell() + sum(lengths.values()):
+        if path.stat().st_size != file.tell() + sum(length for _, length in lengths):
             raise DamagedError(f"{path} is cut short or has more than it says")
         # Writable, so that tensors can be made of it without a copy.
-        data = memoryview(bytearray(sum(lengths.values())))
+        data = memoryview(bytearray(sum(length for _, length in lengths)))
         file.readinto(data)
     digest = hashlib.sha256(_spell(header))
     digest.update(data)
     if digest.hexdigest() != found:
         raise DamagedError(f"{path} does not have the sha256 that it was written with")
     parts, start = {}, 0
-    for name, length in lengths.items():
+    for name, length in lengths:
         parts[name] = data[start : start + length]
         start += length
     return facts, parts
