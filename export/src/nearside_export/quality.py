@@ -32,14 +32,19 @@ def measure(
         raise QualityError(
             f"quality needs at least {MIN_IMAGES} evaluation pictures, got {len(pairs)}"
         )
-    want = np.concatenate([w for w, _ in pairs]).astype(np.float64)
-    got = np.concatenate([g for _, g in pairs]).astype(np.float64)
+    want, got = (np.concatenate(logits) for logits in zip(*pairs, strict=True))
+    return compare(want, got, gate)
+
+
+def compare(reference: Array, candidate: Array, gate: ClassifyGate) -> ClassifyQuality:
+    """Compare logits f32 ``[pictures, classes]``; `QualityError` when one is not finite."""
+    want, got = reference.astype(np.float64), candidate.astype(np.float64)
     if not (np.isfinite(want).all() and np.isfinite(got).all()):
         raise QualityError("a logit is NaN or infinite: the model or its export is broken")
     error = float(np.mean((want - got) ** 2))
     signal = float(np.mean(want**2))
     return ClassifyQuality(
-        images=len(pairs),
+        images=len(want),
         top1_agreement=round(float(np.mean(want.argmax(1) == got.argmax(1))), DIGITS),
         logit_rmse=round(math.sqrt(error), DIGITS),
         # A program equal to eager to the last bit has no noise: report the f32 ceiling.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -14,9 +15,11 @@ from jsonschema import Draft202012Validator
 
 from nearside_export import cli
 from nearside_export.architectures.encoder import load
+from nearside_export.compare import measure
+from nearside_export.compare.subjects import open_subjects
 from nearside_export.errors import PackageError, QualityError, SourceError
 from nearside_export.manifest import Embed, EmbedGate, EmbedQuality, Manifest
-from nearside_export.package import check_files
+from nearside_export.package import check_files, file_ref
 from nearside_export.runtime.wheel import LoadedMethod
 from nearside_export.sources import sentence_transformers
 from nearside_export.tasks import embed, verify
@@ -148,3 +151,32 @@ def test_a_model_without_a_licence_asks_for_one(bert_folder: Path, tmp_path: Pat
     (folder / "config.json").unlink()
     with pytest.raises(SourceError):
         sentence_transformers.open_folder(folder)
+
+
+@pytest.mark.usefixtures("nearside_cli")
+def test_compared_through_our_runtime_int8_is_as_its_manifest_claims(
+    package: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "figures.json"
+    names = [f"{package}:xnnpack-{scheme}" for scheme in ("fp32", "int8")]
+    assert cli.main(["compare", *names, "--rounds", "1", "--json", str(file)]) == 0
+    fp32, int8 = json.loads(file.read_text())["subjects"]
+    assert set(fp32["measured"]) == {"documents", "ndcg_at_10", "spearman"}
+    for name in ("ndcg_at_10", "spearman", "cosine_min", "cosine_mean"):
+        assert int8["measured"][name] == pytest.approx(int8["claimed"][name], abs=0.002), name
+    assert fp32["measured"]["ndcg_at_10"] == pytest.approx(int8["claimed"]["ndcg_at_10_fp32"])
+    assert int8["measured"]["cosine_min"] < 1.0
+    median = int8["speed"][0]["median"]
+    assert median["tokens_per_second"] > median["texts_per_second"] > 0
+
+
+def test_packages_with_other_tokenizers_are_not_compared(package: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(package, tmp_path / "other.nearside")
+    raw = json.loads((other / "tokenizer.json").read_text())
+    (other / "tokenizer.json").write_text(json.dumps({**raw, "normalizer": None}))
+    manifest = json.loads((other / "manifest.json").read_text())
+    manifest["tokenizer"] = dataclasses.asdict(file_ref(other, "tokenizer.json"))
+    (other / "manifest.json").write_text(json.dumps(manifest))
+    subjects = open_subjects([f"{package}:xnnpack-int8", f"{other}:xnnpack-int8"])
+    with pytest.raises(PackageError, match=r"B \(other.* other tokens than A \(tiny-bert"):
+        measure.open_workload(subjects, None)

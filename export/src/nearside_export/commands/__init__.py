@@ -7,6 +7,7 @@ wait for it.
 
 from nearside_export.commands import (
     classify,
+    compare,
     describe,
     embed,
     fixtures,
@@ -17,5 +18,5 @@ from nearside_export.commands import (
     verify,
 )
 
-COMMANDS = (classify, embed, generate, describe, verify, tiny, fixtures, media, operators)
+COMMANDS = (classify, embed, generate, describe, verify, compare, tiny, fixtures, media, operators)
 """In the order of the help."""

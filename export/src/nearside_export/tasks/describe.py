@@ -32,6 +32,7 @@ from nearside_export.manifest import (
     GenerationFacts,
     Manifest,
     Variant,
+    VisionFacts,
 )
 from nearside_export.package import (
     SUFFIX,
@@ -131,7 +132,7 @@ def export_package(
         )
         data = data_files.write(staging, lowered)
         with stage(what, "measure"):
-            prompts = _prompts(model, spec, tokenizer, context)
+            prompts = evaluation_prompts(model.vision, spec, tokenizer, context)
             with data_files.as_one([staging / d.path for d in data]) as file:
                 quality = measure_quality(
                     model, lowered, file, prompts, longest, GATES[request.variant]
@@ -211,12 +212,13 @@ def measure_quality(
     return describe_quality.measure(model, program, prompts, longest, gate)
 
 
-def _prompts(
-    model: Multimodal, spec: ImageSpec, tokenizer: Tokenizer, context: int
+def evaluation_prompts(
+    vision: VisionFacts, spec: ImageSpec, tokenizer: Tokenizer, context: int
 ) -> list[tuple[Prompt, NDArray[np.float32]]]:
+    """Give `IMAGES` prompts that quality is measured with, each with its picture's pixels."""
     pictures = itertools.islice(sets.evaluation(), IMAGES)
     return [
-        (_prompt(model, tokenizer, context, i), preprocess(picture, spec))
+        (_prompt(vision, tokenizer, context, i), preprocess(picture, spec))
         for i, picture in enumerate(pictures)
     ]
 
@@ -260,11 +262,10 @@ def _check_image(model: Multimodal, spec: ImageSpec) -> None:
         )
 
 
-def _prompt(model: Multimodal, tokenizer: Tokenizer, context: int, number: int) -> Prompt:
+def _prompt(vision: VisionFacts, tokenizer: Tokenizer, context: int, number: int) -> Prompt:
     """Put an image between two pieces of text, other ones for each ``number``."""
     from tokenizers import Tokenizer as Loaded
 
-    vision = model.vision
     text = Loaded.from_str(tokenizer.json).encode(HELD_OUT, add_special_tokens=False).ids
     room = min(TEXT_TOKENS, (context - vision.tokens_per_image - 3) // 2)
     text = text[number * TEXT_TOKENS :]

@@ -1,0 +1,1 @@
+"""Tests of packages side by side, and of measuring them again."""
