@@ -16,7 +16,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     verify.add_argument("package", type=Path, help="folder NAME.nearside")
     verify.add_argument(
-        "--source", type=Path, help="folder of the fp32 model, where it is not known by name"
+        "--source",
+        type=Path,
+        help="the fp32 model that it was made from, where that is not known by name: a model "
+        "folder, for the task generate also a .gguf file",
     )
     verify.set_defaults(run=_run)
 

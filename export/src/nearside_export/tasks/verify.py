@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearside_export.architectures import registry
-from nearside_export.errors import PackageError
-from nearside_export.manifest import Classify, ClassifyQuality, Embed, Manifest, Variant
+from nearside_export.errors import PackageError, UsageError
+from nearside_export.manifest import (
+    Classify,
+    ClassifyQuality,
+    Describe,
+    Embed,
+    Generate,
+    Manifest,
+    Variant,
+)
 from nearside_export.package import check_files, read_labels
-from nearside_export.tasks import classify, verify_embed
+from nearside_export.tasks import classify, verify_describe, verify_embed, verify_generate
 
 RMSE_TOLERANCE = 0.02
 """Relative; int8 kernels of different CPUs may round a value differently."""
@@ -59,22 +67,38 @@ class Comparison:
 
 def verify(
     package: Path, source: Path | None = None
-) -> Iterator[Comparison | verify_embed.EmbedComparison]:
+) -> Iterator[
+    Comparison
+    | verify_embed.EmbedComparison
+    | verify_generate.GenerateComparison
+    | verify_describe.DescribeComparison
+]:
     """Check the package's files, then measure every variant again.
 
-    ``source`` is the folder of the fp32 model, for models that are not known by name.
-    `PackageError` when a file differs from the manifest or the model is unknown to the exporter.
+    ``source`` is the fp32 model that the package was made from, for models that are not known by
+    name. `PackageError` when a file differs from the manifest, or when the fp32 model is needed
+    and is not given.
     """
     manifest = Manifest.read(package)
     check_files(package, manifest)
-    task = manifest.task
-    if isinstance(task, Embed):
-        yield from verify_embed.verify(package, manifest, task, source)
-        return
-    if not isinstance(task, Classify):
-        raise PackageError(
-            f"{package} is for the task {task.NAME}: only classify and embed packages can be "
-            "measured again"
+    match manifest.task:
+        case Classify() as task:
+            yield from _verify_classify(package, manifest, task, source)
+        case Embed() as task:
+            yield from verify_embed.verify(package, manifest, task, source)
+        case Generate() as task:
+            yield from verify_generate.verify(package, manifest, task, source)
+        case Describe() as task:
+            yield from verify_describe.verify(package, manifest, task, source)
+
+
+def _verify_classify(
+    package: Path, manifest: Manifest, task: Classify, source: Path | None
+) -> Iterator[Comparison]:
+    if source is not None:
+        raise UsageError(
+            "--source is for text encoders and models that write: of classifiers, only those are "
+            f"measured again that are known by name ({', '.join(registry.CLASSIFIERS)})"
         )
     if manifest.name not in registry.CLASSIFIERS:
         raise PackageError(
