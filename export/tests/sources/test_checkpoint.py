@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from conftest import TINY
 from safetensors.torch import save_file
 
 from nearside_export.architectures.tiny_colour import TinyColour
 from nearside_export.cli import main
-from nearside_export.errors import SourceError, UsageError
+from nearside_export.errors import PackageError, SourceError, UsageError
 from nearside_export.manifest import Manifest
 from nearside_export.sources.checkpoint import open_checkpoint, read_labels
+from nearside_export.tasks import verify
 
 
 @pytest.fixture
@@ -48,6 +50,17 @@ def test_weights_of_a_checkpoint_are_exported(
     assert variant.quality.top1_agreement == 1.0
     assert str(tmp_path) not in variant.export_command
     assert "trained-fp32.nearside" in capsys.readouterr().out
+
+    assert main(["verify", str(package), "--source", str(trained)]) == 0
+    assert "measured: top-1 agreement 1.0000" in capsys.readouterr().out
+    assert main(["verify", str(package)]) == 1
+    assert "give the checkpoint that it was made from with --source" in capsys.readouterr().err
+    state = TinyColour().state_dict()
+    torch.save(state, tmp_path / "other.pt")
+    assert main(["verify", str(package), "--source", str(tmp_path / "other.pt")]) == 1
+    assert "top1_agreement: 1.0000 claimed" in capsys.readouterr().err
+    with pytest.raises(PackageError, match="was not made from a checkpoint"):
+        list(verify.verify(TINY, trained))
 
 
 def test_safetensors_and_timm(tmp_path: Path, labels: Path) -> None:

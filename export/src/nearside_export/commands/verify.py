@@ -19,7 +19,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--source",
         type=Path,
         help="the fp32 model that it was made from, where that is not known by name: a model "
-        "folder, for the task generate also a .gguf file",
+        "folder, for the task generate also a .gguf file, for classify a checkpoint",
     )
     verify.set_defaults(run=_run)
 

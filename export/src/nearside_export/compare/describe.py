@@ -77,17 +77,17 @@ class PicturesAndText:
         calls = self._calls(prompt, self._longest[place])
         model.read(prompt, seen, calls)
         prefills = [end - start for start, end in calls if end <= _prefilled(prompt)]
-        texts = [methods[n].calls_ms for n in methods if n != VISION_ENCODER]
         count = len(prefills)
-        return {
+        texts = [methods[n].calls_ms for n in methods if n != VISION_ENCODER]
+        figures = {
             "pictures_per_second": 1000 / sum(methods[VISION_ENCODER].calls_ms),
-            "prefill_tokens_per_second": 1000
-            * sum(prefills)
-            / sum(sum(ms[:count]) for ms in texts),
-            "decode_tokens_per_second": 1000
-            * (len(calls) - count)
-            / sum(sum(ms[count:]) for ms in texts),
+            "prefill_tokens_per_second": 1000 * sum(prefills) / sum(sum(t[:count]) for t in texts),
         }
+        # A cache that an image fills leaves nothing to decode.
+        if decoded := len(calls) - count:
+            after = sum(sum(t[count:]) for t in texts)
+            figures["decode_tokens_per_second"] = 1000 * decoded / after
+        return figures
 
     def _model(
         self, place: int, program: Program, methods: dict[str, LoadedMethod] | None = None

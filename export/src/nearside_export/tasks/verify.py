@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from nearside_export.architectures import registry
-from nearside_export.errors import PackageError, UsageError
+from nearside_export.architectures.classifier import Classifier
+from nearside_export.errors import PackageError
 from nearside_export.manifest import (
     Classify,
     ClassifyQuality,
@@ -18,6 +20,7 @@ from nearside_export.manifest import (
     Variant,
 )
 from nearside_export.package import check_files, read_labels
+from nearside_export.sources import checkpoint
 from nearside_export.tasks import classify, verify_describe, verify_embed, verify_generate
 
 RMSE_TOLERANCE = 0.02
@@ -95,17 +98,7 @@ def verify(
 def _verify_classify(
     package: Path, manifest: Manifest, task: Classify, source: Path | None
 ) -> Iterator[Comparison]:
-    if source is not None:
-        raise UsageError(
-            "--source is for text encoders and models that write: of classifiers, only those are "
-            f"measured again that are known by name ({', '.join(registry.CLASSIFIERS)})"
-        )
-    if manifest.name not in registry.CLASSIFIERS:
-        raise PackageError(
-            f"{package} holds {manifest.name!r}, whose fp32 model this exporter does not know; "
-            f"known: {', '.join(registry.CLASSIFIERS)}"
-        )
-    classifier = registry.classifier(manifest.name)
+    classifier = _classifier(package, manifest, task, source)
     if read_labels(package, task) != classifier.labels():
         raise PackageError(f"{package}: {task.labels.path} differs from the model's labels")
     if task.image != classifier.image:
@@ -114,7 +107,33 @@ def _verify_classify(
         yield _compare(package, variant, classifier)
 
 
-def _compare(package: Path, variant: Variant, classifier: classify.Classifier) -> Comparison:
+def _classifier(
+    package: Path, manifest: Manifest, task: Classify, source: Path | None
+) -> Classifier:
+    """Open the fp32 model: the checkpoint ``source``, or one that is known by name."""
+    words = shlex.split(manifest.variants[0].export_command)
+    named = "--architecture" in words[:-1]
+    if source is not None:
+        if not named:
+            raise PackageError(
+                f"{package} was not made from a checkpoint (its export command names no "
+                "--architecture): verify it without --source"
+            )
+        architecture = words[words.index("--architecture") + 1]
+        labels = package / task.labels.path
+        return checkpoint.open_checkpoint(
+            source, architecture, labels, manifest.licence, manifest.name
+        )
+    if named or manifest.name not in registry.CLASSIFIERS:
+        raise PackageError(
+            f"{package} holds {manifest.name!r}, whose fp32 model this exporter does not know: "
+            "give the checkpoint that it was made from with --source (the manifest says "
+            f"{manifest.source!r}); known: {', '.join(registry.CLASSIFIERS)}"
+        )
+    return registry.classifier(manifest.name)
+
+
+def _compare(package: Path, variant: Variant, classifier: Classifier) -> Comparison:
     pte = (package / variant.program.path).read_bytes()
     data = package / variant.external_data[0].path if variant.external_data else None
     gate = variant.quality.gate
