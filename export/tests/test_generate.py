@@ -79,6 +79,7 @@ def test_weights_can_lie_beside_the_program(tiny: Path, tmp_path: Path, nearside
     (data,) = variant.external_data
     assert (data.path, variant.export_command.split()[-1]) == ("weights.ptd", "--external-weights")
     assert variant.program.bytes < data.bytes / 4
+    assert main(["verify", str(package), "--source", str(tiny)]) == 0
     assert variant.quality.logit_max_error < 1e-4
     files = package / variant.program.path, [package / data.path]
     calls = [np.array([[7, 300, 9]]), np.arange(3)]

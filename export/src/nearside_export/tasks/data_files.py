@@ -38,7 +38,8 @@ def as_one(files: Sequence[Path]) -> Iterator[Path | None]:
     if len(files) < 2:
         yield files[0] if files else None
         return
-    with tempfile.TemporaryDirectory(dir=files[0].parent) as folder:
+    # Not beside them: a package that is verified may not be written to.
+    with tempfile.TemporaryDirectory() as folder:
         one = Path(folder) / "data.ptd"
         one.write_bytes(merge([file.read_bytes() for file in files]))
         yield one

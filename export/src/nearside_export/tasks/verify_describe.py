@@ -12,7 +12,7 @@ from nearside_export.manifest import Describe, DescribeQuality, Manifest
 from nearside_export.progress import say
 from nearside_export.sources import huggingface, image_processor
 from nearside_export.sources.fields import Fields
-from nearside_export.tasks import describe
+from nearside_export.tasks import data_files, describe
 from nearside_export.tasks.tolerance import Tolerance, disagreements
 from nearside_export.tasks.verify_generate import check_tokenizer, needed_source, program
 
@@ -62,13 +62,13 @@ def verify(
         claimed = variant.quality
         assert isinstance(claimed, DescribeQuality)  # the manifest's reader has seen to it
         say(f"{package.name} {variant.name}: measuring quality")
-        data = package / variant.external_data[0].path if variant.external_data else None
-        measured = describe.measure_quality(
-            model,
-            program(package, variant),
-            data,
-            prompts,
-            facts.max_prefill_tokens,
-            claimed.gate,
-        )
+        with data_files.as_one([package / d.path for d in variant.external_data]) as data:
+            measured = describe.measure_quality(
+                model,
+                program(package, variant),
+                data,
+                prompts,
+                facts.max_prefill_tokens,
+                claimed.gate,
+            )
         yield DescribeComparison(variant.name, claimed, measured)

@@ -86,6 +86,7 @@ def verify(
             source.tokenizer,
             facts.max_prefill_tokens,
             claimed.gate,
+            [package / data.path for data in variant.external_data],
         )
         yield GenerateComparison(variant.name, claimed, measured)
 
