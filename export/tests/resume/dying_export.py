@@ -2,8 +2,8 @@
 
     python dying_export.py POINT ARGUMENTS…
 
-POINT is ``kept:NAME`` (NAME has just been kept), ``keeping:NAME`` (half of it is written),
-``replacing`` (the old package is moved away, the new one not in its place yet) or ``never``.
+POINT is ``keeping:NAME`` (half of the result NAME is written), ``replacing`` (the old package is
+moved away, the new one not in its place yet) or ``never``.
 """
 
 from __future__ import annotations
@@ -33,8 +33,6 @@ def main(point: str, arguments: list[str]) -> int:
         if kind == "keeping" and path.name == name:
             os.fsync = lambda file: (os.truncate(file, 1000), fsync(file), die())
         write(path, *rest)
-        if kind == "kept" and path.name == name:
-            die()
 
     def dying_replace(self: Path, target: Path) -> Path:
         if kind == "replacing" and target.name.endswith(".nearside") and self.name[0] == ".":

@@ -41,10 +41,7 @@ def plan(folder: Path, package: Path, attention: str) -> Plan:
         for name in tensors.names()
         if not any(part in f".{name}" for part in _UNUSED)
     )
-    text = config.child("text_config", config)
-    # A head that shares the table's weights is packed beside it.
-    head = text.integer("vocab_size", 0) * text.integer("hidden_size", 0)
-    size = costs.FILES_BYTES + len(tokenizer.json) + 4 * (parameters + head)
+    size = costs.FILES_BYTES + len(tokenizer.json) + 4 * parameters
     seconds = costs.START_SECONDS + layers * costs.SECONDS_A_LAYER["fp32"]
     return Plan(
         package=package,

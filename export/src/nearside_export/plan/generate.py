@@ -48,16 +48,16 @@ def plan(
     _check_layers(config, source.tensors.names())
     linear = len(config.layers) * _layer(config)
     table = config.vocab_size * config.hidden_size
-    parameters = linear + table * (1 if config.tied else 2)
+    tables = 1 if config.tied else 2
+    parameters = linear + tables * table
     if rounding == "auto" and variant == "8da4w" and source.origin.startswith("GGUF"):
         held = getattr(source.tensors, "kinds", lambda: set())()
         rounding = "source" if held and held <= _INT4_KINDS else rounding
     size = costs.FILES_BYTES + len(source.tokenizer.json)
     if variant == "fp32":
-        size += 4 * (linear + 2 * table)
+        size += 4 * (linear + tables * table)
     else:
-        # The head is packed for its delegate, beside the table.
-        size += 2 * (table + _ROW_BYTES * config.vocab_size)
+        size += tables * table + 2 * _ROW_BYTES * config.vocab_size
     if variant == "int8":
         size += linear
     elif variant == "8da4w":
