@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const WORK: &str = "NEARSIDE_MUTATIONS";
 
 /// Programs of every kind, with the number of changes tried on each.
-const PROGRAMS: [(&str, u64); 14] = [
+const PROGRAMS: [(&str, u64); 15] = [
     ("add.pte", 500),
     ("multi.pte", 500),
     ("found.pte", 500),
@@ -32,6 +32,7 @@ const PROGRAMS: [(&str, u64); 14] = [
     ("dynamic.pte", 1000),
     ("types.pte", 1000),
     ("lists.pte", 1000),
+    ("tied-xnnpack.pte", 1000),
 ];
 
 const LONGEST: Duration = Duration::from_secs(5);
