@@ -1,6 +1,7 @@
-"""Constants measured on two cores of an x86_64 server (AVX-512), torch 2.15, executorch 1.5.1.
+"""Rough constants, from a few exports on two shared cores of an x86_64 server.
 
-Within a factor of two there; what takes long is tracing and lowering, which use one core.
+The start, rounding, loading and tracing were measured (tiny models, SmolLM2-135M up to its
+lowering); lowering and the peak of memory in it are guesses to be replaced by measurements.
 """
 
 from __future__ import annotations

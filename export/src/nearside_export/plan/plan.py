@@ -8,7 +8,7 @@ from pathlib import Path
 from nearside_export import disk
 
 MACHINE = "two cores of an x86_64 server"
-"""What the estimates of time were measured on; they are within a factor of two there."""
+"""What the estimates of time are for; they are rough (see :mod:`.costs`)."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Plan:
             f"  kept meanwhile about {_size(self.work_bytes)}, {_size(disk.free(work))} free in "
             f"{work}",
             f"  memory         about {_size(self.memory_bytes)} at most",
-            f"  time           about {_time(self.seconds)} on {MACHINE}",
+            f"  time           about {_time(self.seconds)} on {MACHINE}, roughly",
         ]
         return "\n".join(lines)
 
