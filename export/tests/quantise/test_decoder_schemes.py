@@ -57,7 +57,7 @@ def test_gptq_leaves_the_model_as_it_was(source: ModelSource) -> None:
     model, window = load(source), texts().choose[0]
     before = predictions(model, window)
     found = calibration.layer_by_layer(
-        model, texts().fit, lambda w, moments: gptq.groups(w, moments, 32), lambda _: None
+        model, texts().fit, lambda w, moments: gptq.groups(w, moments, 32)
     )
     linears = [n for n, m in model.layers.named_modules() if isinstance(m, torch.nn.Linear)]
     assert set(found) == {f"layers.{name}" for name in linears}
@@ -76,7 +76,7 @@ def test_layers_see_what_is_said_of_their_moments(source: ModelSource) -> None:
         seen.append(moments)
         return nearest.groups(weight, 32)
 
-    calibration.layer_by_layer(model, fit, keep, lambda _: None)
+    calibration.layer_by_layer(model, fit, keep)
     with torch.no_grad():
         x = model.layers[0].input_layernorm(model.embed(fit))[0]
     assert torch.allclose(seen[0], x.t() @ x, rtol=0.02, atol=0.02 * float((x.t() @ x).max()))

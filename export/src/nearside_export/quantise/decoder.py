@@ -1,7 +1,8 @@
 """Language models in integers: which weights of a decoder, of how many bits, rounded how.
 
-Linear layers get integer weights and 8-bit activations (`integer_linear`); the head and the
-embedding table have 8 bits and a scale a row, so that a table that both share is one.
+Linear layers get integer weights and 8-bit activations (`integer_linear`), with 8-bit weights
+smoothed first (`smoothing`); the head and the embedding table have 8 bits and a scale a row, so
+that a table that both share is one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import torch
 
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.errors import UnsupportedError, UsageError
-from nearside_export.quantise import calibration
+from nearside_export.quantise import calibration, smoothing
 from nearside_export.quantise.embedding_table import QuantisedEmbedding
 from nearside_export.quantise.integer_linear import Rounded, install
 from nearside_export.quantise.rounding import gptq, hqq, nearest, source
@@ -70,7 +71,9 @@ def apply(
         for name, module in model.layers.named_modules()
         if isinstance(module, torch.nn.Linear)
     ]
+    factors: torch.Tensor | None = None
     if scheme.bits == 8:
+        factors = smoothing.smooth(model, texts().choose)
         used, weights = "nearest", {n: nearest.rows(_weight(model, n)) for n in names}
     else:
         _check_groups(model, names, group_size)
@@ -79,7 +82,7 @@ def apply(
         )
     for name in names:
         install(model, name, weights.pop(name))
-    _table_and_head(model)
+    _table_and_head(model, factors)
     return used
 
 
@@ -150,11 +153,27 @@ def _from_source(
     return weights
 
 
-def _table_and_head(model: Decoder) -> None:
+def _table_and_head(model: Decoder, factors: torch.Tensor | None) -> None:
+    """Quantise both; what is looked up is divided by ``factors`` f32 ``[hidden]``."""
     head = nearest.rows(_weight(model, _HEAD))
     table = head if model.tied else nearest.rows(_weight(model, _TABLE))
     install(model, _HEAD, head)
-    setattr(model, _TABLE, QuantisedEmbedding(table.ints, table.scales, bits=8))
+    embedding = QuantisedEmbedding(table.ints, table.scales, bits=8)
+    smoothed = factors is not None and bool((factors != 1).any())
+    setattr(model, _TABLE, Divided(embedding, factors) if smoothed else embedding)
+
+
+class Divided(torch.nn.Module):
+    """An embedding whose values are divided by ``factors`` f32 ``[hidden]``."""
+
+    def __init__(self, embedding: torch.nn.Module, factors: torch.Tensor) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.register_buffer("shares", factors.reciprocal(), persistent=False)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """Look ``ids`` up."""
+        return self.embedding(ids) * self.shares
 
 
 def _weight(model: torch.nn.Module, name: str) -> torch.Tensor:
