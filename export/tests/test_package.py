@@ -129,3 +129,10 @@ def test_writing_files_into_a_folder_keeps_its_other_files(tmp_path: Path) -> No
     assert (tmp_path / "mine").read_text() == "old"
     assert (tmp_path / "made").read_text() == "new"
     assert [p.name for p in (tmp_path / "sub").iterdir()] == ["fresh"]
+
+
+def test_a_package_can_be_staged_inside_of_what_is_staged(tmp_path: Path) -> None:
+    with staged_files(tmp_path / "all") as outer, staged_folder(outer / "inner") as inner:
+        (inner / "made").write_text("new")
+    assert (tmp_path / "all" / "inner" / "made").read_text() == "new"
+    assert [p.name for p in tmp_path.iterdir()] == ["all"]

@@ -19,6 +19,8 @@ from nearside_export.manifest import FILE_NAME, Classify, FileRef, Manifest
 SUFFIX = ".nearside"
 _STAGING = "-export-"
 """Between a package's name and random letters in the names of temporary folders beside it."""
+_OURS: set[Path] = set()
+"""Staging folders that this process has locked."""
 
 
 def clean_name(name: str) -> str:
@@ -109,11 +111,13 @@ def _staging(target: Path) -> Iterator[Path]:
         raise DiskError(
             f"cannot write to {target.parent}: {error.strerror}. Choose another place with --out"
         ) from error
+    _OURS.add(staging.resolve())
     try:
         yield staging
     except OSError as error:
         raise disk.write_error(target, error) from error
     finally:
+        _OURS.discard(staging.resolve())
         shutil.rmtree(staging, ignore_errors=True)
         os.close(lock)
 
@@ -122,8 +126,10 @@ def _make_staging(target: Path) -> tuple[Path, int]:
     """Make a temporary sibling of ``target`` and lock it, as a file descriptor, while we live."""
     parent = os.open(target.parent, os.O_RDONLY)
     try:
-        # Nobody takes a folder for left behind between its making and its locking.
-        fcntl.flock(parent, fcntl.LOCK_EX)
+        # Nobody takes a folder for left behind between its making and its locking. In one of our
+        # own, which is locked, nobody else is at work.
+        if target.parent.resolve() not in _OURS:
+            fcntl.flock(parent, fcntl.LOCK_EX)
         _sweep(target)
         prefix = f".{target.name}{_STAGING}"
         staging = Path(tempfile.mkdtemp(prefix=prefix, dir=target.parent))
