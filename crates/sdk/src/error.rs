@@ -183,6 +183,7 @@ fn runtime_kind(error: &RuntimeError) -> Kind {
         | RuntimeError::ExternalDataMissing { .. }
         | RuntimeError::ExternalDataMismatch { .. }
         | RuntimeError::DuplicateData { .. }
+        | RuntimeError::NotShared { .. }
         // What broke the run off was the model's program.
         | RuntimeError::Poisoned { .. } => INVALID_MODEL,
         RuntimeError::OperatorsMissing { .. }
