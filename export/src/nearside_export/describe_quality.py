@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -20,7 +19,7 @@ from nearside_export.architectures.multimodal.model import (
 from nearside_export.errors import QualityError
 from nearside_export.manifest import DescribeGate, DescribeQuality
 from nearside_export.progress import track
-from nearside_export.runtime.wheel import LoadedMethod
+from nearside_export.runtime import RunnableMethod
 
 DIGITS = 7
 
@@ -72,11 +71,10 @@ class Program:
         self._image_rows_see_all = image_rows_see_all
 
     @classmethod
-    def of_pte(cls, pte: bytes, model: Multimodal, data: Path | None = None) -> Program:
-        """Load a program of ``model`` with its ``.ptd`` file, if any: ExecuTorch runs it."""
-        loaded = {name: LoadedMethod(pte, name, data) for name in model.methods}
-        methods = {name: lambda inputs, m=m: m.run(inputs)[0] for name, m in loaded.items()}
-        return cls(methods, model.image_rows_see_all)
+    def of_methods(cls, methods: Sequence[RunnableMethod], image_rows_see_all: bool) -> Program:
+        """Take methods that a runtime has loaded."""
+        first = {m.name: lambda inputs, m=m: m.run(inputs)[0] for m in methods}
+        return cls(first, image_rows_see_all)
 
     @classmethod
     def of_modules(cls, model: Multimodal) -> Program:

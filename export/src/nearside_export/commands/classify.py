@@ -7,8 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from nearside_export.commands import stages
-from nearside_export.commands.figures import classify_figures
+from nearside_export.commands import exports
 from nearside_export.errors import UsageError
 
 CLASSIFIERS = ("efficientnet-lite0", "tiny-classifier")
@@ -30,15 +29,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     classify.add_argument(
         "--name", help="of a checkpoint: the package's name (default: the file's)"
     )
-    classify.add_argument(
-        "--external-weights",
-        action="store_true",
-        help="weights in a .ptd file beside the program, which variants share",
-    )
-    classify.add_argument(
-        "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
-    )
-    stages.add(classify)
+    exports.add_external_weights(classify)
+    exports.add(classify)
     classify.set_defaults(run=_run)
 
 
@@ -66,22 +58,17 @@ def _run(options: argparse.Namespace) -> None:
         content = [options.architecture, identity.files(Path(options.model), options.labels)]
     schemes = ["int8", "fp32"] if options.variant == "all" else [options.variant]
     target = classify.package_path(classifier, options.out, options.variant)
-    if stages.planned(options, plan.plan(classifier, target, schemes)):
+    if exports.planned(options, plan.plan(classifier, target, schemes)):
         return
-    manifest = classify.export_package(
+    classify.export_package(
         classifier,
         schemes,
         target,
         _command(options),
-        stages.keeping(options, content),
+        exports.keeping(options, content),
         external_weights=options.external_weights,
     )
-    print(f"{target}")
-    for variant in manifest.variants:
-        print(
-            f"  {variant.name}: {variant.bytes} bytes, coverage {variant.coverage:.4f}, "
-            f"{classify_figures(variant.quality)}"
-        )
+    exports.report(target)
 
 
 def _refuse_checkpoint_options(options: argparse.Namespace) -> None:

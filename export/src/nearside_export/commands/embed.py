@@ -7,8 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearside_export.commands import stages
-from nearside_export.commands.figures import embed_figures
+from nearside_export.commands import exports
 
 if TYPE_CHECKING:
     from nearside_export.sources.sentence_transformers import EmbedderSource
@@ -35,12 +34,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     embed.add_argument(
         "--max-tokens", type=int, help="tokens a text at most (default: as the model says)"
     )
-    embed.add_argument("--licence", help="SPDX identifier, where the model states none")
-    embed.add_argument("--name", help="the package's name (default: the source's)")
-    embed.add_argument(
-        "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
-    )
-    stages.add(embed)
+    exports.add_named(embed)
+    exports.add(embed)
     embed.set_defaults(run=_run)
 
 
@@ -53,10 +48,9 @@ def _run(options: argparse.Namespace) -> None:
     package.licence_of(source.origin, options.licence, source.licence)
     name = package.clean_name(options.name or source.name)
     target = package.package_path(options.out, name, schemes == ("fp32",))
-    if stages.planned(options, plan.plan(source, target, schemes, options.embedding_bits)):
+    if exports.planned(options, plan.plan(source, target, schemes, options.embedding_bits)):
         return
     # Imported late: torch takes seconds, and a dry run does without.
-    from nearside_export.manifest import Manifest
     from nearside_export.tasks import embed
 
     request = embed.Request(
@@ -71,14 +65,9 @@ def _run(options: argparse.Namespace) -> None:
         request,
         options.out,
         _command(options),
-        stages.keeping(options, content(options.source)),
+        exports.keeping(options, content(options.source)),
     )
-    print(f"{target}")
-    for variant in Manifest.read(target).variants:
-        print(
-            f"  {variant.name}: {variant.program.bytes} bytes, coverage {variant.coverage:.4f}, "
-            f"{embed_figures(variant.quality)}"
-        )
+    exports.report(target)
 
 
 def open_source(source: str) -> EmbedderSource:
@@ -102,13 +91,11 @@ def content(source: str) -> Any:  # noqa: ANN401
 def _command(options: argparse.Namespace) -> str:
     """Spell the command as anyone can repeat it: without this machine's folders."""
     words = ["nearside-export", "embed", Path(options.source).name]
-    if options.variant != "int8":
-        words += ["--variant", options.variant]
-    if options.embedding_bits != BITS[0]:
-        words += ["--embedding-bits", str(options.embedding_bits)]
-    if options.max_tokens is not None:
-        words += ["--max-tokens", str(options.max_tokens)]
-    for name in ("licence", "name"):
-        if (value := getattr(options, name)) is not None:
-            words += [f"--{name}", value]
-    return shlex.join(words)
+    defaults = {
+        "variant": VARIANTS[0],
+        "embedding_bits": BITS[0],
+        "max_tokens": None,
+        "licence": None,
+        "name": None,
+    }
+    return shlex.join(words + exports.words(options, defaults))

@@ -6,14 +6,11 @@ import argparse
 import shlex
 from pathlib import Path
 
-from nearside_export.commands import stages
-from nearside_export.commands.figures import generate_figures
-from nearside_export.errors import UsageError
+from nearside_export.commands import exports
 
 VARIANTS = ("fp32", "int8", "8da4w")
 GROUP_SIZES = (32, 64, 128)
 ROUNDINGS = ("auto", "source", "nearest", "hqq", "gptq")
-ATTENTION = ("plain", "fused")
 MAX_PREFILL = 128
 
 
@@ -47,30 +44,15 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="8da4w: how weights are rounded (default: as a GGUF file has them, else the best of "
         "nearest, hqq and gptq)",
     )
-    generate.add_argument(
-        "--attention",
-        choices=ATTENTION,
-        default="plain",
-        help="operators of every runtime, or the Nearside runtime's own",
-    )
-    generate.add_argument("--licence", help="SPDX identifier, where the model states none")
-    generate.add_argument("--name", help="the package's name (default: the source's)")
-    generate.add_argument(
-        "--external-weights",
-        action="store_true",
-        help="weights in a .ptd file beside the program, which variants share",
-    )
-    generate.add_argument(
-        "--out", type=Path, default=Path("models"), help="folder for the package (default: models)"
-    )
-    stages.add(generate)
+    exports.add_attention(generate)
+    exports.add_named(generate)
+    exports.add_external_weights(generate)
+    exports.add(generate)
     generate.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:
-    for option, value in (("--context", options.context), ("--max-prefill", options.max_prefill)):
-        if value is not None and value < 1:
-            raise UsageError(f"{option} is {value}, but must be at least 1")
+    exports.check_lengths(options)
     from nearside_export import package
     from nearside_export.plan import generate as plan
     from nearside_export.sources.language import open_source
@@ -89,10 +71,9 @@ def _run(options: argparse.Namespace) -> None:
         options.rounding,
         options.attention,
     )
-    if stages.planned(options, planned):
+    if exports.planned(options, planned):
         return
     # Imported late: torch takes seconds, and a dry run does without.
-    from nearside_export.manifest import Manifest
     from nearside_export.resume import identity
     from nearside_export.tasks import generate
 
@@ -112,32 +93,22 @@ def _run(options: argparse.Namespace) -> None:
         request,
         options.out,
         _command(options),
-        stages.keeping(options, identity.files(options.source)),
+        exports.keeping(options, identity.files(options.source)),
     )
-    print(f"{target}")
-    for variant in Manifest.read(target).variants:
-        print(
-            f"  {variant.name}: {variant.bytes} bytes, coverage {variant.coverage:.4f}, "
-            f"{generate_figures(variant.quality)}"
-        )
+    exports.report(target)
 
 
 def _command(options: argparse.Namespace) -> str:
     """Spell the command as anyone can repeat it: without this machine's folders."""
     words = ["nearside-export", "generate", options.source.name, "--variant", options.variant]
-    if options.context is not None:
-        words += ["--context", str(options.context)]
-    if options.max_prefill != MAX_PREFILL:
-        words += ["--max-prefill", str(options.max_prefill)]
-    if options.group_size != 32:
-        words += ["--group-size", str(options.group_size)]
-    if options.rounding != "auto":
-        words += ["--rounding", options.rounding]
-    if options.attention != "plain":
-        words += ["--attention", options.attention]
-    if options.external_weights:
-        words.append("--external-weights")
-    for name in ("licence", "name"):
-        if (value := getattr(options, name)) is not None:
-            words += [f"--{name}", value]
-    return shlex.join(words)
+    defaults = {
+        "context": None,
+        "max_prefill": MAX_PREFILL,
+        "group_size": GROUP_SIZES[0],
+        "rounding": ROUNDINGS[0],
+        "attention": "plain",
+        "external_weights": False,
+        "licence": None,
+        "name": None,
+    }
+    return shlex.join(words + exports.words(options, defaults))

@@ -94,13 +94,10 @@ class PicturesAndText:
     ) -> describe_quality.Program:
         loaded = methods or {name: program.method(name) for name in self._names[place]}
 
-        def first(method: LoadedMethod) -> describe_quality.Method:
-            return lambda inputs: method.run(inputs)[0]
-
         # Manifests don't say whether an image's rows see each other. Gemma 3's do; Gemma 3n, which
         # alone has embeddings a layer, is causal.
         causal = PER_LAYER_EMBEDDING in loaded
-        return describe_quality.Program({n: first(m) for n, m in loaded.items()}, not causal)
+        return describe_quality.Program.of_methods(list(loaded.values()), not causal)
 
     @staticmethod
     def _calls(prompt: Prompt, longest: int) -> list[tuple[int, int]]:

@@ -2,9 +2,9 @@
 
 ExecuTorch 1.5.1 runs 17 passes on each subgraph that XNNPACK takes. Nearly all of them end by
 running every operator once more on fake tensors, to renew the shapes that the pass may have
-changed; on a language model they change next to nothing, and this is most of the time that lowering
-takes. Here such a run is left out if the graph is the one that the last run left behind. The
-program is the same, byte for byte (test_retracing.py).
+changed; on a language model they change next to nothing. Here such a run is left out if the graph
+is the one that the last run left behind. The program is the same, byte for byte
+(test_retracing.py).
 """
 
 from __future__ import annotations

@@ -24,6 +24,8 @@ is none. What a slot within that range holds counts, whether it was written or n
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 NAME = "nearside::attention"
@@ -81,7 +83,9 @@ def _eager(
     scale: float,
     window: int,
 ) -> torch.Tensor:
-    _check_shapes(query, key, value, key_cache, value_cache, cache_position, visible_until, window)
+    _check_shapes(
+        query, key, value, key_cache, value_cache, cache_position, visible_until, scale, window
+    )
     last = cache_position if visible_until is None else visible_until
     _check_positions(cache_position, last, key_cache.shape[1])
     # In order, so that of rows for the same slot the last one stays.
@@ -104,64 +108,21 @@ def _eager(
 
 @torch.library.impl(_LIBRARY, "attention.out", "CPU")
 @torch.no_grad()
-def _eager_out(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    key_cache: torch.Tensor,
-    value_cache: torch.Tensor,
-    cache_position: torch.Tensor,
-    visible_until: torch.Tensor | None,
-    scale: float,
-    window: int,
-    *,
-    out: torch.Tensor,
-) -> torch.Tensor:
-    result = _eager(
-        query,
-        key,
-        value,
-        key_cache,
-        value_cache,
-        cache_position,
-        visible_until,
-        scale,
-        window,
-    )
+def _eager_out(*call: Any, out: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
+    result = _eager(*call)
     return out.resize_(result.shape).copy_(result)
 
 
 @torch.library.register_fake("nearside::attention", lib=_LIBRARY)
-def _fake(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    key_cache: torch.Tensor,
-    value_cache: torch.Tensor,
-    cache_position: torch.Tensor,
-    visible_until: torch.Tensor | None,
-    scale: float,
-    window: int,
-) -> torch.Tensor:
-    _check_shapes(query, key, value, key_cache, value_cache, cache_position, visible_until, window)
+def _fake(*call: Any) -> torch.Tensor:  # noqa: ANN401
+    _check_shapes(*call)
+    query = call[0]
     return query.new_empty(query.shape)
 
 
 @torch.library.register_fake("nearside::attention.out", lib=_LIBRARY)
-def _fake_out(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    key_cache: torch.Tensor,
-    value_cache: torch.Tensor,
-    cache_position: torch.Tensor,
-    visible_until: torch.Tensor | None,
-    scale: float,
-    window: int,
-    *,
-    out: torch.Tensor,
-) -> torch.Tensor:
-    _check_shapes(query, key, value, key_cache, value_cache, cache_position, visible_until, window)
+def _fake_out(*call: Any, out: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
+    _check_shapes(*call)
     return out
 
 
@@ -173,6 +134,7 @@ def _check_shapes(
     value_cache: torch.Tensor,
     cache_position: torch.Tensor,
     visible_until: torch.Tensor | None,
+    _scale: float,
     window: int,
 ) -> None:
     floats = {

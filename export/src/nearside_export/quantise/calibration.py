@@ -33,8 +33,9 @@ def layer_by_layer(
             kept = work.weights(f"gptq-{index}")
             if kept is None:
                 made = {
-                    f"layers.{index}.{name}": rounded(_linear(layer, name), moment)
-                    for name, moment in _moments(layer, streams, step).items()
+                    f"layers.{index}.{name}": weight
+                    for names, moment in _moments(layer, streams, step)
+                    for name, weight in _together(layer, names, moment, rounded)
                 }
                 work.keep_weights(f"gptq-{index}", made)
             else:
@@ -93,26 +94,50 @@ def _step(model: Decoder, length: int) -> Step:
 
 def _moments(
     layer: torch.nn.Module, streams: list[torch.Tensor], step: Step
-) -> dict[str, torch.Tensor]:
-    """Sum of ``x x^T`` over the quantised inputs of each linear layer, in the order of calls."""
-    sums: dict[str, torch.Tensor] = {}
-    # q, k and v see one tensor, as gate and up do: its moments are computed once.
-    last: tuple[torch.Tensor, torch.Tensor] | None = None
+) -> list[tuple[list[str], torch.Tensor]]:
+    """Sum of ``x x^T`` over the quantised inputs of the linear layers that share them.
+
+    In the order of calls: q, k and v see one tensor, as gate and up do.
+    """
+    shared: list[list[str]] = []
+    sums: list[torch.Tensor] = []
+    calls = 0
+    last: torch.Tensor | None = None
 
     def watch(name: str) -> Callable[..., None]:
         def see(_module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
-            nonlocal last
-            if last is None or last[0] is not inputs[0]:
-                rows = quantised_activations(inputs[0]).flatten(0, -2)
-                last = (inputs[0], rows.t() @ rows)
-            sums[name] = sums[name] + last[1] if name in sums else last[1]
+            nonlocal calls, last
+            if last is inputs[0]:
+                if name not in shared[calls - 1]:
+                    shared[calls - 1].append(name)
+                return
+            last = inputs[0]
+            rows = quantised_activations(last).flatten(0, -2)
+            if calls == len(sums):
+                shared.append([name])
+                sums.append(torch.zeros(rows.shape[1], rows.shape[1]))
+            sums[calls].addmm_(rows.t(), rows)
+            calls += 1
 
         return see
 
     with _hooked(layer, watch):
         for stream in streams:
+            calls = 0
             layer(stream, step)
-    return sums
+    return list(zip(shared, sums, strict=True))
+
+
+def _together(
+    layer: torch.nn.Module, names: list[str], moment: torch.Tensor, rounded: Round
+) -> Iterator[tuple[str, Rounded]]:
+    """Round layers with one input as one: their rows have nothing to do with each other."""
+    weights = [_linear(layer, name) for name in names]
+    whole = rounded(torch.cat(weights), moment)
+    rows = [len(weight) for weight in weights]
+    parts = zip(whole.ints.split(rows), whole.scales.split(rows), strict=True)
+    for name, (ints, scales) in zip(names, parts, strict=True):
+        yield name, Rounded(whole.bits, ints, scales)
 
 
 @contextmanager

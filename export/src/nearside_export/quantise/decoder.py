@@ -25,6 +25,8 @@ GROUP_SIZES = (32, 64, 128)
 """Columns a scale that XNNPACK's 4-bit kernels take and that are of use."""
 ROUNDINGS = ("auto", "source", "nearest", "hqq", "gptq")
 """``auto``: the source's own integers where it has them, else what predicts best."""
+SMOOTHED_ON = 4
+"""Windows of text whose largest activations smoothing goes by."""
 _HEAD = "lm_head"
 _TABLE = "embedding"
 
@@ -73,7 +75,7 @@ def apply(
     ]
     factors: torch.Tensor | None = None
     if scheme.bits == 8:
-        factors = smoothing.smooth(model, texts().choose)
+        factors = smoothing.smooth(model, texts().fit[:SMOOTHED_ON])
         used, weights = "nearest", {n: nearest.rows(_weight(model, n)) for n in names}
     else:
         _check_groups(model, names, group_size)

@@ -161,18 +161,21 @@ class Fields:
 
 def read_object(path: Path) -> dict[str, Any]:
     """Parse a JSON file whose root is an object; `SourceError` says what is wrong with the file."""
+    raw = read_json(path, "Copy the whole model folder, with its configuration and tokenizer")
+    if not isinstance(raw, dict):
+        raise SourceError(f"{path} must hold a JSON object. Fetch it again")
+    return raw
+
+
+def read_json(path: Path, where_missing: str) -> Any:  # noqa: ANN401
+    """Parse a JSON file; ``where_missing`` says what to do if it is not there. `SourceError`."""
     try:
         if path.stat().st_size > MAX_CONFIG_BYTES:
             raise SourceError(f"{path} is larger than {MAX_CONFIG_BYTES >> 20} MiB: not a config")
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise SourceError(
-            f"{path} is missing. Copy the whole model folder, with its configuration and tokenizer"
-        ) from None
+        raise SourceError(f"{path} is missing. {where_missing}") from None
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}") from error
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise SourceError(f"{path} is not JSON: {error}. Fetch it again") from error
-    if not isinstance(raw, dict):
-        raise SourceError(f"{path} must hold a JSON object. Fetch it again")
-    return raw

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from nearside_export.errors import SourceError, UnsupportedError
 from nearside_export.sources import huggingface
-from nearside_export.sources.fields import MAX_CONFIG_BYTES, Fields
+from nearside_export.sources.fields import Fields, read_json
 from nearside_export.sources.model import Tensors
 from nearside_export.sources.safetensors import SafeTensors
 
@@ -97,19 +96,11 @@ def _inside(module: Fields) -> str:
 
 
 def _read_list(path: Path) -> list[dict[str, Any]]:
-    try:
-        if path.stat().st_size > MAX_CONFIG_BYTES:
-            raise SourceError(f"{path} is larger than {MAX_CONFIG_BYTES >> 20} MiB: not a config")
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SourceError(
-            f"{path} is missing, so that pooling and normalising are not known. Copy the whole "
-            "sentence-transformers folder"
-        ) from None
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from error
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise SourceError(f"{path} is not JSON: {error}. Fetch it again") from error
+    raw = read_json(
+        path,
+        "Without it pooling and normalising are not known: copy the whole sentence-transformers "
+        "folder",
+    )
     if not isinstance(raw, list) or not all(isinstance(m, dict) for m in raw):
         raise SourceError(f"{path} must hold a list of objects. Fetch it again")
     return raw

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from nearside_export import quality
+from nearside_export import package, quality
 from nearside_export.architectures.classifier import Classifier
 from nearside_export.data import sets
 from nearside_export.errors import UsageError
@@ -22,14 +22,13 @@ from nearside_export.manifest import (
     Manifest,
     Variant,
 )
-from nearside_export.package import SUFFIX, file_ref, refuse_dropping, staged_folder, write_manifest
+from nearside_export.package import file_ref, refuse_dropping, staged_folder, write_manifest
 from nearside_export.preprocess import preprocess
 from nearside_export.progress import stage, track
 from nearside_export.quantise import none, pt2e_static_int8
 from nearside_export.resume.work import NOTHING_KEPT, Keeping, Work
 from nearside_export.runtime.wheel import LoadedMethod
-from nearside_export.tasks import data_files
-from nearside_export.versions import installed
+from nearside_export.tasks import data_files, variants
 
 SCHEMES = {"int8": pt2e_static_int8.NAME, "fp32": none.NAME}
 """``--variant`` to the quantisation that the manifest names."""
@@ -62,7 +61,7 @@ def export_package(
         "external_weights": external_weights,
     }
     with keeping.work(options) as work, staged_folder(target) as folder:
-        variants = [
+        exported = [
             _export_variant(classifier, s, folder, command, work, external_weights) for s in schemes
         ]
         manifest = Manifest(
@@ -70,7 +69,7 @@ def export_package(
             licence=classifier.licence,
             source=classifier.source,
             task=Classify(write_labels(classifier, folder), classifier.image, "logits"),
-            variants=data_files.measured_again(folder, variants),
+            variants=data_files.measured_again(folder, exported),
         )
         write_manifest(folder, manifest)
     return manifest
@@ -105,8 +104,7 @@ def measure_quality(
 
 def package_path(classifier: Classifier, out: Path, variant: str) -> Path:
     """Where a package goes: fp32 alone gets a name of its own beside the int8 package."""
-    suffix = "-fp32" if variant == "fp32" else ""
-    return out / f"{classifier.name}{suffix}{SUFFIX}"
+    return package.package_path(out, classifier.name, variant == "fp32")
 
 
 def _export_variant(
@@ -164,25 +162,16 @@ def measured_variant(
     with stage(f"{classifier.name} {name}", "measure"):
         measured = measure_quality(classifier, lowered.pte, lowered.method, gate, data)
         quality.check_gate(name, measured)
-    file_name = f"{name}.pte"
     with stage(f"{classifier.name} {name}", "write"):
-        (folder / file_name).write_bytes(lowered.pte)
-    return Variant(
-        name=name,
-        program=file_ref(folder, file_name),
-        external_data=list(external_data),
-        method=lowered.method,
-        executorch=installed("executorch"),
-        torch=installed("torch"),
-        torchao=installed("torchao"),
-        quantisation=SCHEMES[scheme],
-        delegates=lowered.delegates,
-        operators=lowered.operators,
-        coverage=round(lowered.coverage, 4),
-        planned_bytes=lowered.planned_bytes,
-        quality=measured,
-        export_command=command,
-    )
+        return variants.write(
+            folder,
+            name,
+            lowered,
+            measured,
+            command,
+            external_data,
+            quantisation=SCHEMES[scheme],
+        )
 
 
 def blank(classifier: Classifier) -> quality.Array:

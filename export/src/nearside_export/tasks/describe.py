@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,17 +28,13 @@ from nearside_export.manifest import (
     Describe,
     DescribeGate,
     DescribeQuality,
-    FileRef,
-    GenerationDefaults,
-    GenerationFacts,
     Manifest,
-    Variant,
     VisionFacts,
 )
 from nearside_export.package import (
-    SUFFIX,
-    file_ref,
+    clean_name,
     licence_of,
+    package_path,
     refuse_dropping,
     staged_folder,
     write_manifest,
@@ -48,9 +45,8 @@ from nearside_export.resume.work import NOTHING_KEPT, Keeping
 from nearside_export.sources import huggingface, image_processor
 from nearside_export.sources.fields import Fields
 from nearside_export.sources.model import Tokenizer
-from nearside_export.tasks import data_files
-from nearside_export.tasks.generate import TEMPLATE_FILE, TOKENIZER_FILE
-from nearside_export.versions import installed
+from nearside_export.tasks import data_files, text_files, variants
+from nearside_export.tasks.running import running
 
 GATES = {"fp32": DescribeGate(logit_max_error=1e-3)}
 """``--variant`` to its quality gate."""
@@ -102,9 +98,9 @@ def export_package(
     loader = families.loader(config)
     tokenizer = huggingface.read_tokenizer(folder, config)
     spec = image_processor.read(folder)
-    name = request.name or folder.resolve().name
+    name = clean_name(request.name or folder.resolve().name)
     variant = f"xnnpack-{request.variant}"
-    target = out / f"{name}{'-fp32' if request.variant == 'fp32' else ''}{SUFFIX}"
+    target = package_path(out, name, request.variant == "fp32")
     refuse_dropping(target, {variant})
     what = f"{target.name} {variant}"
     options = {
@@ -133,40 +129,34 @@ def export_package(
         data = data_files.write(staging, lowered)
         with stage(what, "measure"):
             prompts = evaluation_prompts(model.vision, spec, tokenizer, context)
-            with data_files.as_one([staging / d.path for d in data]) as file:
-                quality = measure_quality(
-                    model, lowered, file, prompts, longest, GATES[request.variant]
-                )
+            files = [staging / d.path for d in data]
+            quality = measure_quality(
+                model, lowered, files, prompts, longest, GATES[request.variant]
+            )
             describe_quality.check_gate(variant, quality)
-        (staging / f"{variant}.pte").write_bytes(lowered.pte)
-        manifest = Manifest(
-            name=name,
-            licence=licence,
-            source=f"Hugging Face folder {folder.resolve().name}",
-            task=_task(staging, tokenizer, model, spec, context, longest),
-            variants=[
-                Variant(
-                    name=variant,
-                    program=file_ref(staging, f"{variant}.pte"),
-                    external_data=data,
-                    method=lowered.method,
-                    executorch=installed("executorch"),
-                    torch=installed("torch"),
-                    torchao=installed("torchao"),
-                    quantisation="none",
-                    delegates=lowered.delegates,
-                    operators=lowered.operators,
-                    coverage=round(lowered.coverage, 4),
-                    planned_bytes=lowered.planned_bytes,
-                    methods=lowered.methods,
-                    quality=quality,
-                    export_command=command,
-                    embedding_bits=32,
-                    attention=request.attention,
-                )
-            ],
-        )
-        write_manifest(staging, manifest)
+        with stage(what, "write"):
+            file, template = text_files.write(staging, tokenizer)
+            facts = text_files.generation(tokenizer, model.text, context, longest)
+            manifest = Manifest(
+                name=name,
+                licence=licence,
+                source=f"Hugging Face folder {folder.resolve().name}",
+                task=Describe(file, facts, spec, model.vision, template),
+                variants=[
+                    variants.write(
+                        staging,
+                        variant,
+                        lowered,
+                        quality,
+                        command,
+                        data,
+                        quantisation="none",
+                        embedding_bits=32,
+                        attention=request.attention,
+                    )
+                ],
+            )
+            write_manifest(staging, manifest)
     return target
 
 
@@ -194,22 +184,18 @@ def lengths(request: Request, model: Multimodal) -> tuple[int, int]:
 def measure_quality(
     model: Multimodal,
     lowered: LoweredProgram,
-    data: Path | None,
+    data: Sequence[Path],
     prompts: list[tuple[Prompt, NDArray[np.float32]]],
     longest: int,
     gate: DescribeGate,
 ) -> DescribeQuality:
-    """Compare the program, as ExecuTorch runs it, with transformers on ``prompts``.
+    """Compare the program, as it runs, with transformers on ``prompts``.
 
-    ``data`` is the program's ``.ptd`` file, if it has one.
+    ``data`` are its ``.ptd`` files.
     """
-    if "nearside::attention" in lowered.operators:
-        raise UnsupportedError(
-            "fused attention can't be measured by the wheel's runtime, which lacks the operator "
-            "nearside::attention. Use --attention plain"
-        )
-    program = describe_quality.Program.of_pte(lowered.pte, model, data)
-    return describe_quality.measure(model, program, prompts, longest, gate)
+    with running(lowered, list(model.methods), data) as methods:
+        program = describe_quality.Program.of_methods(methods, model.image_rows_see_all)
+        return describe_quality.measure(model, program, prompts, longest, gate)
 
 
 def evaluation_prompts(
@@ -279,34 +265,3 @@ def _prompt(vision: VisionFacts, tokenizer: Tokenizer, context: int, number: int
     last = len(before) + vision.tokens_per_image
     ids = [*before, *[vision.image_token_id] * vision.tokens_per_image, *after]
     return Prompt(ids[:context], len(before), last)
-
-
-def _task(
-    folder: Path,
-    tokenizer: Tokenizer,
-    model: Multimodal,
-    spec: ImageSpec,
-    context: int,
-    longest: int,
-) -> Describe:
-    (folder / TOKENIZER_FILE).write_text(tokenizer.json, encoding="utf-8")
-    template: FileRef | None = None
-    if tokenizer.chat_template:
-        (folder / TEMPLATE_FILE).write_text(tokenizer.chat_template, encoding="utf-8")
-        template = file_ref(folder, TEMPLATE_FILE)
-    return Describe(
-        tokenizer=file_ref(folder, TOKENIZER_FILE),
-        chat_template=template,
-        generation=GenerationFacts(
-            context_length=context,
-            max_prefill_tokens=longest,
-            vocab_size=model.text.vocab_size,
-            bos_id=tokenizer.bos_id,
-            eos_ids=list(tokenizer.eos_ids),
-            add_bos=tokenizer.add_bos,
-            sliding_window=model.text.sliding_window,
-            defaults=GenerationDefaults(**tokenizer.defaults),
-        ),
-        image=spec,
-        vision=model.vision,
-    )

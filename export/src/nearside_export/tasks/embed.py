@@ -40,14 +40,13 @@ from nearside_export.resume.work import NOTHING_KEPT, Keeping, Work
 from nearside_export.retrieval_quality import Embeddings
 from nearside_export.runtime.wheel import LoadedMethod
 from nearside_export.sources.sentence_transformers import EmbedderSource
-from nearside_export.versions import installed
+from nearside_export.tasks import text_files, variants
 
 SCHEMES = {"int8": pt2e_dynamic_int8.NAME, "fp32": none.NAME}
 """``--variant`` to the quantisation that the manifest names."""
 
 GATES = {"int8": EmbedGate(ndcg_at_10_drop=0.005), "fp32": EmbedGate(ndcg_at_10_drop=0.0005)}
 
-TOKENIZER_FILE = "tokenizer.json"
 TABLE_GROUP = 32
 """Columns that share a scale in a table of 4 bits; one of 8 bits has a scale a row."""
 
@@ -98,10 +97,10 @@ def export_package(
     refuse_dropping(target, {variant_name(s, request) for s in request.schemes})
     options = {"task": "embed", "bits": request.embedding_bits, "max_tokens": max_tokens}
     with keeping.work(options) as work, staged_folder(target) as folder:
-        (folder / TOKENIZER_FILE).write_text(source.tokenizer, encoding="utf-8")
+        (folder / text_files.TOKENIZER).write_text(source.tokenizer, encoding="utf-8")
         with stage(f"{target.name} eager fp32", "measure"):
             reference = measure_reference(source, max_tokens)
-        variants = [
+        exported = [
             _export_variant(source, scheme, request, max_tokens, reference, folder, command, work)
             for scheme in request.schemes
         ]
@@ -111,9 +110,9 @@ def export_package(
             normalize=source.normalize,
             max_tokens=max_tokens,
         )
-        task = Embed(file_ref(folder, TOKENIZER_FILE), facts)
+        task = Embed(file_ref(folder, text_files.TOKENIZER), facts)
         name = package_name(source, request)
-        write_manifest(folder, Manifest(name, licence, source.origin, task, variants))
+        write_manifest(folder, Manifest(name, licence, source.origin, task, exported))
     return target
 
 
@@ -202,21 +201,12 @@ def _export_variant(
         measured = measure_quality(lowered.pte, lowered.method, reference, GATES[scheme])
         retrieval_quality.check_gate(name, measured)
     with stage(name, "write"):
-        (folder / f"{name}.pte").write_bytes(lowered.pte)
-    is_int8 = scheme == "int8"
-    return Variant(
-        name=name,
-        program=file_ref(folder, f"{name}.pte"),
-        method=lowered.method,
-        executorch=installed("executorch"),
-        torch=installed("torch"),
-        torchao=installed("torchao"),
-        quantisation=SCHEMES[scheme],
-        embedding_bits=request.embedding_bits if is_int8 else 32,
-        delegates=lowered.delegates,
-        operators=lowered.operators,
-        coverage=round(lowered.coverage, 4),
-        planned_bytes=lowered.planned_bytes,
-        quality=measured,
-        export_command=command,
-    )
+        return variants.write(
+            folder,
+            name,
+            lowered,
+            measured,
+            command,
+            quantisation=SCHEMES[scheme],
+            embedding_bits=request.embedding_bits if scheme == "int8" else 32,
+        )

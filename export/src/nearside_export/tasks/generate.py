@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +23,9 @@ from nearside_export.data.text import calibration, held_out
 from nearside_export.errors import UsageError
 from nearside_export.lower import blame, xnnpack
 from nearside_export.lower.program import LoweredProgram
-from nearside_export.manifest import (
-    FileRef,
-    Generate,
-    GenerateGate,
-    GenerateQuality,
-    GenerationDefaults,
-    GenerationFacts,
-    Manifest,
-    Variant,
-)
+from nearside_export.manifest import Generate, GenerateGate, GenerateQuality, Manifest
 from nearside_export.package import (
     clean_name,
-    file_ref,
     licence_of,
     refuse_dropping,
     staged_folder,
@@ -45,10 +35,10 @@ from nearside_export.plan import generate as plan
 from nearside_export.progress import say, stage, track
 from nearside_export.quantise import decoder
 from nearside_export.resume.work import NO_WORK, NOTHING_KEPT, Keeping, Work
-from nearside_export.runtime import RunnableMethod, nearside, wheel
+from nearside_export.runtime import nearside
 from nearside_export.sources.model import ModelSource, Tokenizer
-from nearside_export.tasks import data_files
-from nearside_export.versions import installed
+from nearside_export.tasks import data_files, text_files, variants
+from nearside_export.tasks.running import running
 
 GATES = {
     "fp32": GenerateGate(logit_max_error=1e-3),
@@ -57,8 +47,6 @@ GATES = {
 }
 """``--variant`` to its quality gate."""
 
-TOKENIZER_FILE = "tokenizer.json"
-TEMPLATE_FILE = "chat_template.jinja"
 DEFAULT_MAX_PREFILL = 128
 WINDOW = 256
 """Tokens of a piece of text that a model is measured on or calibrated with."""
@@ -128,27 +116,21 @@ def export_package(
             del reference
             language_quality.check_gate(variant, measured)
         with stage(what, "write"):
-            (folder / f"{variant}.pte").write_bytes(lowered.pte)
+            file, template = text_files.write(folder, source.tokenizer)
+            facts_of_text = text_files.generation(source.tokenizer, config, context, prefill)
             manifest = Manifest(
                 name=package_name(source, request),
                 licence=licence,
                 source=source.origin,
-                task=_task(folder, source.tokenizer, config, context, prefill),
+                task=Generate(file, facts_of_text, template),
                 variants=[
-                    Variant(
-                        name=variant,
-                        program=file_ref(folder, f"{variant}.pte"),
-                        external_data=data,
-                        method=lowered.method,
-                        executorch=installed("executorch"),
-                        torch=installed("torch"),
-                        torchao=installed("torchao"),
-                        delegates=lowered.delegates,
-                        operators=lowered.operators,
-                        coverage=round(lowered.coverage, 4),
-                        planned_bytes=lowered.planned_bytes,
-                        quality=measured,
-                        export_command=command,
+                    variants.write(
+                        folder,
+                        variant,
+                        lowered,
+                        measured,
+                        command,
+                        data,
                         attention=request.attention,
                         **facts,
                     )
@@ -226,7 +208,7 @@ def measure_quality(
     chunk = min(max_prefill_tokens, max(1, length // 4))
     ends = torch.tensor(language_quality.ends(length, chunk))
     comparison = language_quality.Comparison()
-    with running(lowered, data) as method:
+    with running(lowered, [lowered.method], data) as (method,):
 
         def program(ids: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.float32]:
             return method.run([ids, positions])[0][0, 0]
@@ -249,6 +231,7 @@ def quantise(
 ) -> dict[str, Any]:
     """Quantise ``model`` in place; return what the manifest says of how."""
 
+    @cache
     def texts() -> decoder.Calibration:
         length = min(WINDOW, model.context_length)
         windows = calibration(source.tokenizer, length, FIT_WINDOWS + CHOOSE_WINDOWS)
@@ -267,41 +250,3 @@ def quantise(
     if scheme.bits == 8:
         return {"embedding_bits": 8}
     return {"embedding_bits": 8, "group_size": request.group_size, "rounding": used}
-
-
-@contextmanager
-def running(lowered: LoweredProgram, data: Sequence[Path] = ()) -> Iterator[RunnableMethod]:
-    """Load a program: by the wheel's runtime, or by ours where it calls operators of ours.
-
-    `ExportError` where it needs the command ``nearside``, and there is none.
-    """
-    if not any(name.startswith("nearside::") for name in lowered.operators):
-        with data_files.as_one(data) as file:
-            yield wheel.LoadedMethod(lowered.pte, lowered.method, file)
-        return
-    with nearside.Program(lowered.pte, data) as program:
-        yield program.method(lowered.method)
-
-
-def _task(
-    folder: Path, tokenizer: Tokenizer, config: DecoderConfig, context: int, prefill: int
-) -> Generate:
-    (folder / TOKENIZER_FILE).write_text(tokenizer.json, encoding="utf-8")
-    template: FileRef | None = None
-    if tokenizer.chat_template:
-        (folder / TEMPLATE_FILE).write_text(tokenizer.chat_template, encoding="utf-8")
-        template = file_ref(folder, TEMPLATE_FILE)
-    return Generate(
-        tokenizer=file_ref(folder, TOKENIZER_FILE),
-        chat_template=template,
-        generation=GenerationFacts(
-            context_length=context,
-            max_prefill_tokens=prefill,
-            vocab_size=config.vocab_size,
-            bos_id=tokenizer.bos_id,
-            eos_ids=list(tokenizer.eos_ids),
-            add_bos=tokenizer.add_bos,
-            sliding_window=config.sliding_window,
-            defaults=GenerationDefaults(**tokenizer.defaults),
-        ),
-    )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from nearside_export.manifest import Quality
+
+Q = TypeVar("Q", bound=Quality)
 
 
 @dataclass(frozen=True)
@@ -20,13 +23,20 @@ class Tolerance:
         return abs(claimed - measured) <= self.relative * abs(claimed) + self.absolute
 
 
-def disagreements(
-    claimed: Quality, measured: Quality, tolerances: Mapping[str, Tolerance]
-) -> list[str]:
-    """Say which of the figures in ``tolerances`` are too far off; empty when none is."""
-    pairs = {name: (getattr(claimed, name), getattr(measured, name)) for name in tolerances}
-    return [
-        f"{name}: {was:.6g} claimed, {now:.6g} measured"
-        for name, (was, now) in pairs.items()
-        if not tolerances[name].allows(was, now)
-    ]
+@dataclass(frozen=True)
+class Comparison(Generic[Q]):
+    """Figures of one variant: as the manifest claims and as measured now."""
+
+    variant: str
+    claimed: Q
+    measured: Q
+    tolerances: Mapping[str, Tolerance]
+
+    def differences(self) -> list[str]:
+        """Say which of the figures in ``tolerances`` are too far off; empty when none is."""
+        pairs = {n: (getattr(self.claimed, n), getattr(self.measured, n)) for n in self.tolerances}
+        return [
+            f"{name}: {was:.6g} claimed, {now:.6g} measured"
+            for name, (was, now) in pairs.items()
+            if not self.tolerances[name].allows(was, now)
+        ]

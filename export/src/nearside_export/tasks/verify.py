@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nearside_export.architectures import registry
 from nearside_export.architectures.classifier import Classifier
@@ -22,6 +23,7 @@ from nearside_export.manifest import (
 from nearside_export.package import check_files, read_labels
 from nearside_export.sources import checkpoint
 from nearside_export.tasks import classify, verify_describe, verify_embed, verify_generate
+from nearside_export.tasks.tolerance import Comparison
 
 RMSE_TOLERANCE = 0.02
 """Relative; int8 kernels of different CPUs may round a value differently."""
@@ -33,7 +35,7 @@ AGREEMENT_TOLERANCE_PICTURES = 1
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ClassifyComparison:
     """Figures of one variant: as the manifest claims and as measured now."""
 
     variant: str
@@ -70,12 +72,7 @@ class Comparison:
 
 def verify(
     package: Path, source: Path | None = None
-) -> Iterator[
-    Comparison
-    | verify_embed.EmbedComparison
-    | verify_generate.GenerateComparison
-    | verify_describe.DescribeComparison
-]:
+) -> Iterator[ClassifyComparison | Comparison[Any]]:
     """Check the package's files, then measure every variant again.
 
     ``source`` is the fp32 model that the package was made from, for models that are not known by
@@ -97,7 +94,7 @@ def verify(
 
 def _verify_classify(
     package: Path, manifest: Manifest, task: Classify, source: Path | None
-) -> Iterator[Comparison]:
+) -> Iterator[ClassifyComparison]:
     classifier = _classifier(package, manifest, task, source)
     if read_labels(package, task) != classifier.labels():
         raise PackageError(f"{package}: {task.labels.path} differs from the model's labels")
@@ -133,9 +130,9 @@ def _classifier(
     return registry.classifier(manifest.name)
 
 
-def _compare(package: Path, variant: Variant, classifier: Classifier) -> Comparison:
+def _compare(package: Path, variant: Variant, classifier: Classifier) -> ClassifyComparison:
     pte = (package / variant.program.path).read_bytes()
     data = package / variant.external_data[0].path if variant.external_data else None
     gate = variant.quality.gate
     measured = classify.measure_quality(classifier, pte, variant.method, gate, data)
-    return Comparison(variant.name, variant.quality, measured)
+    return ClassifyComparison(variant.name, variant.quality, measured)

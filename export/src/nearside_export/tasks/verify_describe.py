@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from nearside_export.architectures.multimodal import families
@@ -12,8 +11,8 @@ from nearside_export.manifest import Describe, DescribeQuality, Manifest
 from nearside_export.progress import say
 from nearside_export.sources import huggingface, image_processor
 from nearside_export.sources.fields import Fields
-from nearside_export.tasks import data_files, describe
-from nearside_export.tasks.tolerance import Tolerance, disagreements
+from nearside_export.tasks import describe
+from nearside_export.tasks.tolerance import Comparison, Tolerance
 from nearside_export.tasks.verify_generate import check_tokenizer, needed_source, program
 
 TOLERANCES = {
@@ -26,22 +25,9 @@ TOLERANCES = {
 """f32 kernels of different CPUs sum in another order; one token of 42 may fall on either side."""
 
 
-@dataclass(frozen=True)
-class DescribeComparison:
-    """Figures of one variant: as the manifest claims and as measured now."""
-
-    variant: str
-    claimed: DescribeQuality
-    measured: DescribeQuality
-
-    def differences(self) -> list[str]:
-        """Say what disagrees beyond the tolerances; empty when nothing does."""
-        return disagreements(self.claimed, self.measured, TOLERANCES)
-
-
 def verify(
     package: Path, manifest: Manifest, task: Describe, folder: Path | None
-) -> Iterator[DescribeComparison]:
+) -> Iterator[Comparison[DescribeQuality]]:
     """Measure every variant of ``package``, whose files have been checked, again.
 
     ``folder`` is the Hugging Face folder that it was made from. `PackageError` when it is not
@@ -62,13 +48,12 @@ def verify(
         claimed = variant.quality
         assert isinstance(claimed, DescribeQuality)  # the manifest's reader has seen to it
         say(f"{package.name} {variant.name}: measuring quality")
-        with data_files.as_one([package / d.path for d in variant.external_data]) as data:
-            measured = describe.measure_quality(
-                model,
-                program(package, variant),
-                data,
-                prompts,
-                facts.max_prefill_tokens,
-                claimed.gate,
-            )
-        yield DescribeComparison(variant.name, claimed, measured)
+        measured = describe.measure_quality(
+            model,
+            program(package, variant),
+            [package / data.path for data in variant.external_data],
+            prompts,
+            facts.max_prefill_tokens,
+            claimed.gate,
+        )
+        yield Comparison(variant.name, claimed, measured, TOLERANCES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from nearside_export.errors import PackageError
@@ -11,46 +10,23 @@ from nearside_export.manifest import Embed, EmbedQuality, Manifest
 from nearside_export.sources import known, sentence_transformers
 from nearside_export.sources.sentence_transformers import EmbedderSource
 from nearside_export.tasks import embed
+from nearside_export.tasks.tolerance import Comparison, Tolerance
 
-NDCG_TOLERANCE = 0.002
+TOLERANCES = {
+    "documents": Tolerance(),
+    "ndcg_at_10": Tolerance(absolute=0.002),
+    "ndcg_at_10_fp32": Tolerance(absolute=0.002),
+    "spearman": Tolerance(absolute=0.002),
+    "spearman_fp32": Tolerance(absolute=0.002),
+    "cosine_min": Tolerance(absolute=0.0005),
+    "cosine_mean": Tolerance(absolute=0.0005),
+}
 """int8 kernels of different CPUs may round a value differently, and two near documents swap."""
-
-SPEARMAN_TOLERANCE = 0.002
-COSINE_TOLERANCE = 0.0005
-
-
-@dataclass(frozen=True)
-class EmbedComparison:
-    """Figures of one variant: as the manifest claims and as measured now."""
-
-    variant: str
-    claimed: EmbedQuality
-    measured: EmbedQuality
-
-    def differences(self) -> list[str]:
-        """Say what disagrees beyond the tolerances; empty when nothing does."""
-        claimed, measured = self.claimed, self.measured
-        if claimed.documents != measured.documents:
-            return [f"documents: {claimed.documents} claimed, {measured.documents} measured"]
-        tolerances = {
-            "ndcg_at_10": NDCG_TOLERANCE,
-            "ndcg_at_10_fp32": NDCG_TOLERANCE,
-            "spearman": SPEARMAN_TOLERANCE,
-            "spearman_fp32": SPEARMAN_TOLERANCE,
-            "cosine_min": COSINE_TOLERANCE,
-            "cosine_mean": COSINE_TOLERANCE,
-        }
-        pairs = {name: (getattr(claimed, name), getattr(measured, name)) for name in tolerances}
-        return [
-            f"{name}: {was:.4f} claimed, {now:.4f} measured"
-            for name, (was, now) in pairs.items()
-            if abs(was - now) > tolerances[name]
-        ]
 
 
 def verify(
     package: Path, manifest: Manifest, task: Embed, folder: Path | None
-) -> Iterator[EmbedComparison]:
+) -> Iterator[Comparison[EmbedQuality]]:
     """Measure every variant of ``package``, whose files have been checked, again.
 
     ``folder`` holds the fp32 model; it may be left out for models that are known by name.
@@ -76,7 +52,7 @@ def verify(
         assert isinstance(claimed, EmbedQuality)  # the manifest's reader has seen to it
         pte = (package / variant.program.path).read_bytes()
         measured = embed.measure_quality(pte, variant.method, reference, claimed.gate)
-        yield EmbedComparison(variant.name, claimed, measured)
+        yield Comparison(variant.name, claimed, measured, TOLERANCES)
 
 
 def _source(package: Path, manifest: Manifest, folder: Path | None) -> EmbedderSource:

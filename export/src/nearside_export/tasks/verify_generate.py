@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from nearside_export.progress import say
 from nearside_export.sources.language import open_source
 from nearside_export.sources.model import Tokenizer
 from nearside_export.tasks import generate
-from nearside_export.tasks.tolerance import Tolerance, disagreements
+from nearside_export.tasks.tolerance import Comparison, Tolerance
 
 TOLERANCES = {
     "tokens": Tolerance(),
@@ -36,22 +35,9 @@ TOLERANCES = {
 """int8 kernels of different CPUs may round a value differently."""
 
 
-@dataclass(frozen=True)
-class GenerateComparison:
-    """Figures of one variant: as the manifest claims and as measured now."""
-
-    variant: str
-    claimed: GenerateQuality
-    measured: GenerateQuality
-
-    def differences(self) -> list[str]:
-        """Say what disagrees beyond the tolerances; empty when nothing does."""
-        return disagreements(self.claimed, self.measured, TOLERANCES)
-
-
 def verify(
     package: Path, manifest: Manifest, task: Generate, folder: Path | None
-) -> Iterator[GenerateComparison]:
+) -> Iterator[Comparison[GenerateQuality]]:
     """Measure every variant of ``package``, whose files have been checked, again.
 
     ``folder`` is the Hugging Face folder, or the GGUF file, that it was made from. `PackageError`
@@ -88,7 +74,7 @@ def verify(
             claimed.gate,
             [package / data.path for data in variant.external_data],
         )
-        yield GenerateComparison(variant.name, claimed, measured)
+        yield Comparison(variant.name, claimed, measured, TOLERANCES)
 
 
 def needed_source(package: Path, manifest: Manifest, source: Path | None, kind: str) -> Path:

@@ -16,14 +16,18 @@ from nearside_export.architectures.decoder.step import Step
 KINDS = ("plain", "fused")
 
 
-class PlainCore(torch.nn.Module):
-    """Grouped-query attention with two batched matrix products."""
+class Core(torch.nn.Module):
+    """A layer's cache, and how its scores are scaled and bounded."""
 
     def __init__(self, config: DecoderConfig, layer: LayerConfig, slots: int) -> None:
         super().__init__()
         self.cache = KeyValueCache(config.kv_heads, slots, config.head_dim)
         self.scale = config.query_scale
         self.window = layer.window
+
+
+class PlainCore(Core):
+    """Grouped-query attention with two batched matrix products."""
 
     def forward(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, step: Step
@@ -60,16 +64,13 @@ class PlainCore(torch.nn.Module):
         return mixed.view(1, -1, heads, size)
 
 
-class FusedCore(torch.nn.Module):
+class FusedCore(Core):
     """The operator ``nearside::attention``, which the Nearside runtime brings."""
 
     def __init__(self, config: DecoderConfig, layer: LayerConfig, slots: int) -> None:
-        super().__init__()
         from nearside_export.ops import attention  # noqa: F401  registers the operator
 
-        self.cache = KeyValueCache(config.kv_heads, slots, config.head_dim)
-        self.scale = config.query_scale
-        self.window = layer.window
+        super().__init__(config, layer, slots)
 
     def forward(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, step: Step
