@@ -70,3 +70,13 @@ def test_compared_with_itself_it_is_the_same(package: Path, tmp_path: Path) -> N
     assert (measured["next_token_agreement"], measured["embedding_max_error"]) == (1.0, 0.0)
     names = ["pictures_per_second", "prefill_tokens_per_second", "decode_tokens_per_second"]
     assert list(second["speed"][0]["median"]) == names
+
+
+@pytest.mark.usefixtures("nearside_cli")
+def test_with_our_operator_it_is_run_by_our_runtime(folder: Path, tmp_path: Path) -> None:
+    request = describe.Request(context_length=64, attention="fused")
+    package = describe.export_package(folder, request, tmp_path, "test")
+    (variant,) = Manifest.read(package).variants
+    assert "nearside::attention.out" in variant.operators
+    assert variant.quality.logit_max_error < 1e-4
+    assert variant.quality.next_token_agreement == 1.0

@@ -42,6 +42,7 @@ from nearside_export.package import (
 from nearside_export.preprocess import preprocess
 from nearside_export.progress import say, stage
 from nearside_export.resume.work import NOTHING_KEPT, Keeping
+from nearside_export.runtime import nearside
 from nearside_export.sources import huggingface, image_processor
 from nearside_export.sources.fields import Fields
 from nearside_export.sources.model import Tokenizer
@@ -94,6 +95,8 @@ def export_package(
         raise UsageError(f"unknown variant {request.variant!r}; known: {', '.join(GATES)}")
     if request.attention not in KINDS:
         raise UsageError(f"unknown attention {request.attention!r}; known: {', '.join(KINDS)}")
+    if request.attention == "fused":
+        nearside.command()  # Fails now where it is missing, not after an hour's export.
     config = Fields.read(folder / huggingface.CONFIG)
     loader = families.loader(config)
     tokenizer = huggingface.read_tokenizer(folder, config)

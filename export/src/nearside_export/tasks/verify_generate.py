@@ -103,7 +103,7 @@ def check_tokenizer(package: Path, task: Generate | Describe, tokenizer: Tokeniz
 
 
 def program(package: Path, variant: Variant) -> LoweredProgram:
-    """Read a variant as an export had it before it was written."""
+    """Read a variant as an export had it before it was written; its data files stay on disk."""
     return LoweredProgram(
         pte=(package / variant.program.path).read_bytes(),
         method=variant.method,
@@ -112,5 +112,4 @@ def program(package: Path, variant: Variant) -> LoweredProgram:
         coverage=variant.coverage,
         planned_bytes=variant.planned_bytes,
         methods=variant.methods or [],
-        data={f.path: (package / f.path).read_bytes() for f in variant.external_data},
     )
