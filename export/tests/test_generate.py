@@ -11,10 +11,11 @@ import torch
 from tokenizers import Tokenizer
 
 from nearside_export.cli import main
-from nearside_export.manifest import Manifest
+from nearside_export.manifest import GenerateGate, Manifest
 from nearside_export.package import check_files
 from nearside_export.runtime import nearside
 from nearside_export.runtime.wheel import LoadedMethod
+from nearside_export.tasks import generate
 
 torch.set_num_threads(1)
 
@@ -148,3 +149,24 @@ def test_an_unknown_family_lists_the_known_ones(
     assert "known: llama, qwen3, gemma3-text" in capsys.readouterr().err
     assert main(["tiny", "llama", "--out", str(tiny)]) == 2
     assert "exists already" in capsys.readouterr().err
+
+
+def test_below_its_gate_a_scheme_that_passes_is_named(
+    tiny: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    gates = {"8da4w": GenerateGate(perplexity_ratio=0.1), "int8": GenerateGate(perplexity_ratio=5)}
+    monkeypatch.setattr(generate, "GATES", generate.GATES | gates)
+    options = ["--variant", "8da4w", "--rounding", "nearest", "--context", "64", "--quiet"]
+    assert main(["generate", str(tiny), *options, "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert "xnnpack-8da4w is below its quality gate" in said
+    assert "It would pass with --variant int8 (perplexity " in said
+    assert not list((tmp_path / "out").glob("*"))
+    monkeypatch.setitem(generate.GATES, "int8", GenerateGate(perplexity_ratio=0.1))
+    options[1] = "int8"
+    del options[2:4]
+    assert main(["generate", str(tiny), *options, "--out", str(tmp_path / "out")]) == 1
+    assert "It would pass with --variant fp32, which is what" in capsys.readouterr().err

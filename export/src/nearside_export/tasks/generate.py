@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,8 @@ from nearside_export.quantise import decoder
 from nearside_export.resume.work import NO_WORK, NOTHING_KEPT, Keeping, Work
 from nearside_export.runtime import nearside
 from nearside_export.sources.model import ModelSource, Tokenizer
-from nearside_export.tasks import data_files, text_files, variants
+from nearside_export.tasks import data_files, generate_advice, text_files, variants
+from nearside_export.tasks.advice import advised
 from nearside_export.tasks.running import running
 
 GATES = {
@@ -114,7 +115,12 @@ def export_package(
             reference = weights.load(config, source.tensors, context, attention)
             measured = measure_quality(reference, lowered, source.tokenizer, prefill, gate, files)
             del reference
-            language_quality.check_gate(variant, measured)
+
+            def estimate(other: Request) -> GenerateQuality:
+                return estimate_quality(source, other, prefill)
+
+            with advised(lambda: generate_advice.passing(request, estimate)):
+                language_quality.check_gate(variant, measured)
         with stage(what, "write"):
             file, template = text_files.write(folder, source.tokenizer)
             facts_of_text = text_files.generation(source.tokenizer, config, context, prefill)
@@ -203,23 +209,60 @@ def measure_quality(
 
     ``data`` are its ``.ptd`` files.
     """
-    windows = held_out(tokenizer, min(WINDOW, reference.context_length), HELD_OUT_WINDOWS)
-    length = windows.shape[1]
-    chunk = min(max_prefill_tokens, max(1, length // 4))
-    ends = torch.tensor(language_quality.ends(length, chunk))
-    comparison = language_quality.Comparison()
     with running(lowered, [lowered.method], data) as (method,):
 
         def program(ids: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.float32]:
             return method.run([ids, positions])[0][0, 0]
 
-        for window in track(windows, len(windows), "measuring, windows"):
-            with torch.no_grad():
-                stream = reference.stream(reference.embed(window[None]), torch.arange(length))
-                want = reference.logits(stream[:, ends - 1])[0].double()
-            got = language_quality.predictions(program, window.tolist(), chunk)
-            comparison.add(want, got, window[ends[:-1]].tolist())
+        def predictions(window: torch.Tensor, chunk: int) -> torch.Tensor:
+            return language_quality.predictions(program, window.tolist(), chunk)
+
+        return _compare(reference, predictions, tokenizer, max_prefill_tokens, gate)
+
+
+def estimate_quality(
+    source: ModelSource, request: Request, max_prefill_tokens: int
+) -> GenerateQuality:
+    """Compare what ``request`` makes of the weights with fp32 in eager PyTorch; nothing is lowered.
+
+    Texts are predicted in one piece, which gives the same but for rounding.
+    """
+    config = families.read(source.config)
+    context = plan.context_length(request.context_length, config)
+    reference = weights.load(config, source.tensors, context)
+    model = weights.load(config, source.tensors, context)
+    if request.variant in decoder.SCHEMES:
+        quantise(model, source, request, decoder.SCHEMES[request.variant])
+    gate = GATES[request.variant]
+    return _compare(reference, partial(_eager, model), source.tokenizer, max_prefill_tokens, gate)
+
+
+def _compare(
+    reference: Decoder,
+    predictions: Callable[[torch.Tensor, int], torch.Tensor],
+    tokenizer: Tokenizer,
+    max_prefill_tokens: int,
+    gate: GenerateGate,
+) -> GenerateQuality:
+    """Compare ``predictions`` of a window, prefilled in chunks, with those of ``reference``."""
+    windows = held_out(tokenizer, min(WINDOW, reference.context_length), HELD_OUT_WINDOWS)
+    length = windows.shape[1]
+    chunk = min(max_prefill_tokens, max(1, length // 4))
+    ends = language_quality.ends(length, chunk)
+    comparison = language_quality.Comparison()
+    for window in track(windows, len(windows), "measuring, windows"):
+        following = window[torch.tensor(ends[:-1])].tolist()
+        comparison.add(_eager(reference, window, chunk), predictions(window, chunk), following)
     return comparison.quality(gate)
+
+
+def _eager(model: Decoder, window: torch.Tensor, chunk: int) -> torch.Tensor:
+    """Logits f64 ``[n, vocab]`` after the tokens at `language_quality.ends`."""
+    length = len(window)
+    rows = torch.tensor(language_quality.ends(length, chunk)) - 1
+    with torch.no_grad():
+        stream = model.stream(model.embed(window[None]), torch.arange(length))
+        return model.logits(stream[:, rows])[0].double()
 
 
 def quantise(

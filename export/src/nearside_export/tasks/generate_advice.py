@@ -1,0 +1,44 @@
+"""Which schemes a language model would pass its gate with, estimated without lowering anything."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from nearside_export import language_quality
+from nearside_export.errors import ExportError, QualityError
+from nearside_export.manifest import GenerateQuality
+from nearside_export.progress import say
+from nearside_export.quantise.decoder import GROUP_SIZES
+from nearside_export.tasks.advice import FP32
+
+if TYPE_CHECKING:
+    from nearside_export.tasks.generate import Request
+
+
+def passing(request: Request, estimate: Callable[[Request], GenerateQuality]) -> str:
+    """Name the smallest scheme that passes by its ``estimate``, and the options that ask for it."""
+    for candidate, options in _candidates(request):
+        say(f"estimating {options}")
+        try:
+            quality = estimate(candidate)
+            language_quality.check_gate(options, quality)
+        except QualityError:
+            continue
+        except ExportError as error:  # Groups that do not divide the layers, say.
+            say(str(error))
+            continue
+        ratio = quality.perplexity / quality.perplexity_fp32
+        return f"{options} (perplexity {ratio:.3f} times fp32's, estimated), or {FP32}"
+    return FP32
+
+
+def _candidates(request: Request) -> Iterator[tuple[Request, str]]:
+    """Give what to try, smallest first."""
+    if request.variant == "8da4w":
+        for size in (s for s in reversed(GROUP_SIZES) if s <= request.group_size):
+            candidate = dataclasses.replace(request, group_size=size, rounding="auto")
+            if candidate != request:
+                yield candidate, f"--variant 8da4w --group-size {size}"
+        yield dataclasses.replace(request, variant="int8"), "--variant int8"
