@@ -71,7 +71,9 @@ TASKS: dict[str, tuple[Task, Quality]] = {
         GenerateQuality(2048, 18.2, 17.9, 0.93, 0.02, 1.5, GenerateGate(1.02, 2.0)),
     ),
     "describe": (
-        Describe(TOKENIZER, GENERATION, IMAGE, VisionFacts(256, 262144, 255999, None), TEMPLATE),
+        Describe(
+            TOKENIZER, GENERATION, IMAGE, VisionFacts(256, 262144, 255999, None, True), TEMPLATE
+        ),
         DescribeQuality(2, 40, 1e-4, 2e-5, 1.0, DescribeGate(1e-3)),
     ),
 }

@@ -117,8 +117,10 @@ fn a_model_of_pictures_and_text_is_shown_with_both() {
             "next_token_agreement": 1.0, "gate": {"logit_max_error": 0.001}
         }
     });
-    let vision =
-        json!({"tokens_per_image": 256, "image_token_id": 9, "begin_image_id": 7, "end_image_id": null});
+    let vision = json!({
+        "tokens_per_image": 256, "image_token_id": 9, "begin_image_id": 7, "end_image_id": null,
+        "bidirectional": true
+    });
     let own = json!({"task": "describe", "image": {}, "vision": vision, "generation": generation()});
     let text = inspected(package(&own, &variant).path());
     holds(
@@ -126,7 +128,7 @@ fn a_model_of_pictures_and_text_is_shown_with_both() {
         &[
             "task           describe",
             "32x32, CenterCrop",
-            "256 tokens of id 9 each, between 7 and none",
+            "256 tokens of id 9 each, between 7 and none, which see each other",
             "chat template  none",
             "logits within 1.0e-4 of fp32 over 2 images and 40 tokens, 100.0 % next-token agreement",
         ],

@@ -68,7 +68,10 @@ fn manifest(task: TaskKind) -> Value {
         TaskKind::Describe => (
             json!({
                 "tokenizer": entry("tokenizer.json", TOKENIZER), "generation": generation, "image": image,
-                "vision": {"tokens_per_image": 4, "image_token_id": 1, "begin_image_id": 0, "end_image_id": null}
+                "vision": {
+                    "tokens_per_image": 4, "image_token_id": 1, "begin_image_id": 0, "end_image_id": null,
+                    "bidirectional": true
+                }
             }),
             json!({
                 "images": 2, "tokens": 40, "logit_max_error": 0.0001, "embedding_max_error": 0.00002,
@@ -254,6 +257,7 @@ fn impossible_numbers_are_refused_by_name() {
         (TaskKind::Generate, "/generation/defaults/temperature", json!(null), "invalid type: null"),
         (TaskKind::Generate, "/chat_template", json!(null), "invalid type: null"),
         (TaskKind::Describe, "/vision/tokens_per_image", json!(0), "tokens_per_image is 0"),
+        (TaskKind::Describe, "/vision/bidirectional", json!(1), "expected a boolean"),
         (TaskKind::Describe, "/image/width", json!(0), "image: "),
         (TaskKind::Generate, "/variants/0/methods", json!([]), "fewer than two"),
         (TaskKind::Generate, "/variants/0/methods/1/name", json!("forward"), "two methods of one name"),

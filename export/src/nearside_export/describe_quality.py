@@ -55,10 +55,10 @@ def chunks(prompt: Prompt, longest: int, prefilled: int) -> Iterator[tuple[int, 
         yield row, row + 1
 
 
-def visible_until(prompt: Prompt, image_rows_see_all: bool) -> NDArray[np.int64]:
+def visible_until(prompt: Prompt, bidirectional: bool) -> NDArray[np.int64]:
     """Give the last position that each row sees: its own, or that of its image's end."""
     until = np.arange(len(prompt.ids), dtype=np.int64)
-    if image_rows_see_all:
+    if bidirectional:
         until[prompt.first : prompt.last] = prompt.last - 1
     return until
 
@@ -66,15 +66,15 @@ def visible_until(prompt: Prompt, image_rows_see_all: bool) -> NDArray[np.int64]
 class Program:
     """All methods of a model, called as a runtime calls them."""
 
-    def __init__(self, methods: Mapping[str, Method], image_rows_see_all: bool) -> None:
+    def __init__(self, methods: Mapping[str, Method], bidirectional: bool) -> None:
         self._methods = methods
-        self._image_rows_see_all = image_rows_see_all
+        self._bidirectional = bidirectional
 
     @classmethod
-    def of_methods(cls, methods: Sequence[RunnableMethod], image_rows_see_all: bool) -> Program:
+    def of_methods(cls, methods: Sequence[RunnableMethod], bidirectional: bool) -> Program:
         """Take methods that a runtime has loaded."""
         first = {m.name: lambda inputs, m=m: m.run(inputs)[0] for m in methods}
-        return cls(first, image_rows_see_all)
+        return cls(first, bidirectional)
 
     @classmethod
     def of_modules(cls, model: Multimodal) -> Program:
@@ -88,7 +88,7 @@ class Program:
             return run
 
         methods = {name: method(module) for name, module in model.methods.items()}
-        return cls(methods, model.image_rows_see_all)
+        return cls(methods, model.vision.bidirectional)
 
     def see(self, pixels: NDArray[np.float32]) -> NDArray[np.float32]:
         """Embed a picture: f32 ``[1, N, D]``."""
@@ -99,7 +99,7 @@ class Program:
     ) -> NDArray[np.float32]:
         """Logits f32 ``[calls, vocab]`` after the last row of each of ``calls``."""
         ids = np.asarray([prompt.ids], dtype=np.int64)
-        until = visible_until(prompt, self._image_rows_see_all)
+        until = visible_until(prompt, self._bidirectional)
         positions = np.arange(len(prompt.ids), dtype=np.int64)
         rows = []
         for start, end in calls:

@@ -70,7 +70,7 @@ def test_the_picture_counts(model: Multimodal) -> None:
 
 def test_rows_of_an_image_that_see_only_back_are_found(gemma3: Multimodal) -> None:
     causal = Program.of_modules(gemma3)
-    causal._image_rows_see_all = False
+    causal._bidirectional = False
     quality = describe_quality.measure(gemma3, causal, [prompt(gemma3, 4)], 64, GATE)
     assert quality.logit_max_error > 1e-2
 

@@ -90,7 +90,8 @@ fn vision(vision: &VisionEntry) -> Fact {
             format!(", between {} and {}", id(begin), id(end))
         }
     };
-    ("pictures", format!("{tokens_per_image} tokens of id {image_token_id} each{around}"))
+    let seen = if vision.bidirectional { ", which see each other" } else { "" };
+    ("pictures", format!("{tokens_per_image} tokens of id {image_token_id} each{around}{seen}"))
 }
 
 /// How the variant's weights are kept.

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from nearside_export import describe_quality, language_quality
 from nearside_export.architectures.multimodal.model import (
-    PER_LAYER_EMBEDDING,
     VISION_ENCODER,
 )
 from nearside_export.compare.subjects import Subject, tokenizer
@@ -31,6 +30,7 @@ class PicturesAndText:
 
         tasks = [s.task for s in subjects if isinstance(s.task, Describe)]
         self._names = [[m.name for m in s.variant.methods or []] for s in subjects]
+        self._bidirectional = [task.vision.bidirectional for task in tasks]
         self._longest = [task.generation.max_prefill_tokens for task in tasks]
         context = min(task.generation.context_length for task in tasks)
         self._prompts = [
@@ -93,11 +93,8 @@ class PicturesAndText:
         self, place: int, program: Program, methods: dict[str, LoadedMethod] | None = None
     ) -> describe_quality.Program:
         loaded = methods or {name: program.method(name) for name in self._names[place]}
-
-        # Manifests don't say whether an image's rows see each other. Gemma 3's do; Gemma 3n, which
-        # alone has embeddings a layer, is causal.
-        causal = PER_LAYER_EMBEDDING in loaded
-        return describe_quality.Program.of_methods(list(loaded.values()), not causal)
+        bidirectional = self._bidirectional[place]
+        return describe_quality.Program.of_methods(list(loaded.values()), bidirectional)
 
     @staticmethod
     def _calls(prompt: Prompt, longest: int) -> list[tuple[int, int]]:

@@ -148,12 +148,14 @@ class VisionFacts:
     """How a picture stands among the tokens: ``tokens_per_image`` times ``image_token_id``.
 
     ``begin_image_id`` and ``end_image_id`` stand around them, where the model has such.
+    ``bidirectional``: the rows of an image see each other (Gemma 3), not only those before them.
     """
 
     tokens_per_image: int
     image_token_id: int
     begin_image_id: int | None
     end_image_id: int | None
+    bidirectional: bool
 
     def __post_init__(self) -> None:
         _at_least("tokens_per_image", self.tokens_per_image, 1)

@@ -176,7 +176,7 @@ def lengths(request: Request, model: Multimodal) -> tuple[int, int]:
     if context < tokens + 4:
         raise UsageError(f"--context {context} leaves no room for text: an image takes {tokens}")
     longest = request.max_prefill_tokens or max(DEFAULT_MAX_PREFILL, tokens)
-    if model.image_rows_see_all and longest < tokens:
+    if model.vision.bidirectional and longest < tokens:
         raise UsageError(
             f"--max-prefill {longest} is less than an image's {tokens} tokens, which see each "
             "other and must come in one call"
@@ -197,7 +197,7 @@ def measure_quality(
     ``data`` are its ``.ptd`` files.
     """
     with running(lowered, list(model.methods), data) as methods:
-        program = describe_quality.Program.of_methods(methods, model.image_rows_see_all)
+        program = describe_quality.Program.of_methods(methods, model.vision.bidirectional)
         return describe_quality.measure(model, program, prompts, longest, gate)
 
 

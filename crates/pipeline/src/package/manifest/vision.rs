@@ -17,6 +17,9 @@ pub struct VisionEntry {
     /// The token after them, if there is one.
     #[serde(deserialize_with = "nullable")]
     pub end_image_id: Option<u32>,
+    /// Whether a picture's rows see each other, not only those before them: they must then come in
+    /// one call.
+    pub bidirectional: bool,
 }
 
 impl VisionEntry {

@@ -88,9 +88,9 @@ def load(folder: Path, config: Fields, context_length: int, attention: str) -> M
             image_token_id=ids.image_token_id,
             begin_image_id=ids.boi_token_id,
             end_image_id=ids.eoi_token_id,
+            bidirectional=True,
         ),
         image_size=encoder.size,
         per_layer_width=0,
-        image_rows_see_all=True,
         reference=reference,
     )

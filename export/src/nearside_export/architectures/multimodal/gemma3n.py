@@ -54,10 +54,10 @@ def load(folder: Path, config: Fields, context_length: int, attention: str) -> M
             image_token_id=ids.image_token_id,
             begin_image_id=ids.boi_token_id,
             end_image_id=ids.eoi_token_id,
+            bidirectional=False,
         ),
         image_size=None,
         per_layer_width=len(facts.layers) * facts.per_layer_size,
-        image_rows_see_all=False,
         reference=reference,
         notes=(NO_AUDIO,) if "audio_config" in config else (),
     )

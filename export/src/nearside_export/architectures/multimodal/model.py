@@ -44,8 +44,7 @@ class Multimodal:
 
     ``methods`` by name, in the order in which a prompt passes through: `VISION_ENCODER`,
     `TOKEN_EMBEDDING`, `PER_LAYER_EMBEDDING` (Gemma 3n), `TEXT_DECODER`. ``per_layer_width`` is the
-    width of the per-layer embedding, 0 where there is none. ``image_rows_see_all``: the rows of an
-    image see each other (Gemma 3), not only those before them. ``reference`` is transformers' own
+    width of the per-layer embedding, 0 where there is none. ``reference`` is transformers' own
     model, which shares the weights. ``notes`` are for whoever exports.
     """
 
@@ -54,7 +53,6 @@ class Multimodal:
     vision: VisionFacts
     image_size: int | None
     per_layer_width: int
-    image_rows_see_all: bool
     reference: PreTrainedModel
     notes: tuple[str, ...] = ()
 
