@@ -16,6 +16,8 @@ from nearside_export.lower.program import LoweredProgram
 from nearside_export.quantise import none, pt2e_static_int8
 from nearside_export.runtime.wheel import LoadedMethod
 
+_CONV = torch.ops.aten.conv2d.default
+
 
 class SmallNet(torch.nn.Module):
     """Padding, batch norm, ReLU6 with wide inputs, a depthwise convolution, a skip, a head."""
@@ -96,6 +98,25 @@ def test_it_beats_the_stock_quantizer_by_far(model: SmallNet, lowered: LoweredPr
     want = eager(model, unseen)
     by_stock = np.concatenate([converted(x[None]).detach().numpy() for x in unseen])
     assert sqnr_db(want, run_all(lowered.pte, unseen)) > sqnr_db(want, by_stock) + 3.0
+
+
+def test_named_modules_stay_float_which_tells(model: SmallNet, lowered: LoweredProgram) -> None:
+    calibration, unseen = pictures(48, seed=1), pictures(32, seed=2)
+    named = ("pad", "stem", "norm")
+    program = pt2e_static_int8.export(model, calibration[:1], calibration, named)
+    stem, depthwise, point = (n for n in program.graph.nodes if n.target == _CONV)
+    assert _is_quantised(stem) == (False, False)
+    assert _is_quantised(depthwise) == _is_quantised(point) == (True, True)
+    partly = xnnpack.lower(program)
+    assert partly.operators == []
+    want = eager(model, unseen)
+    assert sqnr_db(want, run_all(partly.pte, unseen)) > sqnr_db(want, run_all(lowered.pte, unseen))
+
+
+def _is_quantised(conv: torch.fx.Node) -> tuple[bool, bool]:
+    """Whether a convolution's activation and weight are dequantised integers."""
+    activation, weight = ("dequantize" in str(operand) for operand in conv.args[:2])
+    return activation, weight
 
 
 def test_inputs_are_not_memory_planned(lowered: LoweredProgram) -> None:

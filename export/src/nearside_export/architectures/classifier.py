@@ -18,6 +18,7 @@ class Classifier:
     ``load`` builds the module in eval mode with its weights; ``labels`` gives the class names in
     the order of the logits; ``gates`` maps a variant name to its quality gate. ``build`` gives the
     network without weights for that many classes, for checkpoints of other people's.
+    ``float_modules`` are names of modules that int8 leaves in float.
     """
 
     name: str
@@ -28,3 +29,4 @@ class Classifier:
     labels: Callable[[], list[str]]
     gates: dict[str, ClassifyGate]
     build: Callable[[int], torch.nn.Module] | None = None
+    float_modules: tuple[str, ...] = ()

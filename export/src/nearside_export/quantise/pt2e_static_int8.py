@@ -23,14 +23,17 @@ _CORRECTION_PICTURES = 66
 
 
 def export(
-    model: torch.nn.Module, example: torch.Tensor, calibration: torch.Tensor
+    model: torch.nn.Module,
+    example: torch.Tensor,
+    calibration: torch.Tensor,
+    float_modules: tuple[str, ...] = (),
 ) -> ExportedProgram:
     """Quantise ``model`` (eval mode) with ranges seen on ``calibration`` and export it.
 
     ``example`` is f32 of the model's input shape, batch 1; ``calibration`` f32 ``[n, …]``. The
-    exported program has the static shape of ``example``.
+    exported program has the static shape of ``example``. The modules ``float_modules`` stay float.
     """
-    prepared = _prepare(model, calibration, VisionQuantizer())
+    prepared = _prepare(model, calibration, VisionQuantizer(float_modules))
     with torch.no_grad():
         for batch in calibration.split(_OBSERVING_BATCH):
             prepared(batch)

@@ -8,6 +8,8 @@
 - *The classifier head* takes float features (pooled in float) and quantises them dynamically.
   Static logits saturate at the largest logit that calibration happened to see, which costs
   confident answers their confidence.
+- *Float modules.* The first layers of a network see the most of its noise and hold the fewest
+  weights: an architecture may name modules that stay float.
 """
 
 from __future__ import annotations
@@ -29,19 +31,26 @@ _POOL = torch.ops.aten.adaptive_avg_pool2d.default
 
 
 class VisionQuantizer(XNNPACKQuantizer):
-    """Static int8 convolutions with per-channel weights, dynamic int8 linear layers."""
+    """Static int8 convolutions with per-channel weights, dynamic int8 linear layers.
 
-    def __init__(self) -> None:
+    ``float_modules`` are names of modules whose operators, and those inside, stay float.
+    """
+
+    def __init__(self, float_modules: tuple[str, ...] = ()) -> None:
         super().__init__()
+        self._float_modules = float_modules
         self.set_global(get_symmetric_quantization_config(is_per_channel=True))
         dynamic = get_symmetric_quantization_config(is_per_channel=True, is_dynamic=True)
         self.set_operator_type(_LINEAR, dynamic)
 
     def annotate(self, model: torch.fx.GraphModule) -> torch.fx.GraphModule:
         """Annotate ``model`` in place and return it."""
+        for node in model.graph.nodes:
+            if node.op == "call_function" and _inside(node, self._float_modules):
+                # Annotated with nothing: stays float, and nobody annotates it later.
+                node.meta[Q_ANNOTATION_KEY] = QuantizationAnnotation(_annotated=True)
         self._annotate_clamped_convolutions(model)
         for pool in _calls(model, (_POOL,)):
-            # Annotated with nothing: stays float, and nobody annotates it later.
             pool.meta[Q_ANNOTATION_KEY] = QuantizationAnnotation(_annotated=True)
         model = self._annotate_for_quantization_config(model)
         self._annotate_pads(model)
@@ -52,7 +61,7 @@ class VisionQuantizer(XNNPACKQuantizer):
         config = self.global_config
         for clamp in _calls(model, _CLAMPS):
             conv = clamp.args[0]
-            if conv.target != _CONV or len(conv.users) > 1:
+            if conv.target != _CONV or len(conv.users) > 1 or _is_float(conv):
                 continue
             # XNNPACK makes the int32 bias itself, from input and weight scales.
             conv.meta[Q_ANNOTATION_KEY] = QuantizationAnnotation(
@@ -70,6 +79,8 @@ class VisionQuantizer(XNNPACKQuantizer):
         for pad in _calls(model, (_PAD,)):
             source = pad.args[0]
             known = source.meta.get(Q_ANNOTATION_KEY)
+            if _is_float(pad):
+                continue
             spec = (
                 SharedQuantizationSpec(source)
                 if known is not None and known.output_qspec is not None
@@ -86,3 +97,15 @@ def _calls(
     model: torch.fx.GraphModule, targets: tuple[torch._ops.OpOverload, ...]
 ) -> list[torch.fx.Node]:
     return [n for n in model.graph.nodes if n.op == "call_function" and n.target in targets]
+
+
+def _inside(node: torch.fx.Node, modules: tuple[str, ...]) -> bool:
+    """Whether a module of these names made the node."""
+    stack = node.meta.get("nn_module_stack") or {}
+    names = {name for name, _ in stack.values()}
+    return any(module in names for module in modules)
+
+
+def _is_float(node: torch.fx.Node) -> bool:
+    known = node.meta.get(Q_ANNOTATION_KEY)
+    return known is not None and not known.input_qspec_map and known.output_qspec is None

@@ -133,7 +133,9 @@ def lower(classifier: Classifier, scheme: str, external_weights: bool = False) -
         # PT2E quantises what is exported already: one stage.
         with stage(what, "quantise"), blame.tracing(classifier.name):
             pictures = np.concatenate([preprocess(p, spec) for p in sets.calibration()])
-            program = pt2e_static_int8.export(model, example, torch.from_numpy(pictures))
+            program = pt2e_static_int8.export(
+                model, example, torch.from_numpy(pictures), classifier.float_modules
+            )
     else:
         with stage(what, "export"), blame.tracing(classifier.name):
             program = none.export(model, example)
