@@ -89,6 +89,11 @@ def check_gate(variant: str, quality: GenerateQuality) -> None:
         problems.append(
             f"a logit is {quality.logit_max_error:.2e} off, at most {gate.logit_max_error:.0e}"
         )
+    if gate.looping is not None and (quality.looping or 0) > gate.looping:
+        problems.append(
+            f"{quality.looping} of {quality.prompts} answers end in a loop where fp32's do not, at "
+            f"most {gate.looping}"
+        )
     if problems:
         raise QualityError(
             f"variant {variant} is below its quality gate: {'; '.join(problems)} (on "

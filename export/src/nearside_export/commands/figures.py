@@ -48,6 +48,7 @@ def generate_figures(q: GenerateQuality) -> str:
         f"perplexity {q.perplexity:.4f} (fp32 {q.perplexity_fp32:.4f}) on {q.tokens} tokens, "
         f"next-token agreement {q.next_token_agreement:.4f}, KL {q.kl_divergence:.2e}, "
         f"largest logit difference {q.logit_max_error:.2e}"
+        + ("" if q.looping is None else f", {q.looping} of {q.prompts} answers loop")
     )
 
 

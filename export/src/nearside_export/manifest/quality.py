@@ -59,10 +59,11 @@ class EmbedQuality:
 
 @dataclass(frozen=True)
 class GenerateGate:
-    """The most that perplexity / fp32 perplexity and that a logit's difference may be."""
+    """The most that perplexity / fp32 perplexity, a logit's difference and ``looping`` may be."""
 
     perplexity_ratio: float | None = None
     logit_max_error: float | None = None
+    looping: int | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ class GenerateQuality:
 
     ``next_token_agreement`` share of positions with the same most likely token, 0..1;
     ``kl_divergence`` mean of KL(fp32 || variant), nats; ``logit_max_error`` the largest
-    difference of a logit.
+    difference of a logit. Of ``prompts`` plain requests, ``looping`` are answered with the same
+    few tokens over and over, where fp32 does not; null where that was not looked at.
     """
 
     tokens: int
@@ -81,6 +83,8 @@ class GenerateQuality:
     kl_divergence: float
     logit_max_error: float
     gate: GenerateGate
+    prompts: int | None = None
+    looping: int | None = None
 
 
 @dataclass(frozen=True)

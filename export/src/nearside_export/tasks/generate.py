@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nearside_export import language_quality, package
+from nearside_export import language_quality, looping, package
 from nearside_export.architectures.decoder import export as decoder_export
 from nearside_export.architectures.decoder import families, weights
 from nearside_export.architectures.decoder.attention import KINDS
@@ -43,8 +43,8 @@ from nearside_export.tasks.running import running
 
 GATES = {
     "fp32": GenerateGate(logit_max_error=1e-3),
-    "int8": GenerateGate(perplexity_ratio=1.02),
-    "8da4w": GenerateGate(perplexity_ratio=1.10),
+    "int8": GenerateGate(perplexity_ratio=1.02, looping=0),
+    "8da4w": GenerateGate(perplexity_ratio=1.10, looping=0),
 }
 """``--variant`` to its quality gate."""
 
@@ -217,7 +217,27 @@ def measure_quality(
         def predictions(window: torch.Tensor, chunk: int) -> torch.Tensor:
             return language_quality.predictions(program, window.tolist(), chunk)
 
-        return _compare(reference, predictions, tokenizer, max_prefill_tokens, gate)
+        quality = _compare(reference, predictions, tokenizer, max_prefill_tokens, gate)
+        if gate.looping is None:
+            return quality
+
+        def most_likely(tokens: Sequence[int], position: int) -> int:
+            ids = np.asarray([tokens], dtype=np.int64)
+            return int(program(ids, np.arange(position, position + len(tokens))).argmax())
+
+        model = looping.Model(method.reset, most_likely, max_prefill_tokens)
+        prompts = looping.prompts(tokenizer, reference.context_length)
+        found = looping.count(model, _answering(reference), prompts, tokenizer.eos_ids)
+        return dataclasses.replace(quality, prompts=len(prompts), looping=found)
+
+
+def _answering(model: Decoder) -> looping.Model:
+    def most_likely(tokens: Sequence[int], position: int) -> int:
+        positions = torch.arange(position, position + len(tokens))
+        with torch.no_grad():
+            return int(model(torch.tensor([tokens]), positions).argmax())
+
+    return looping.Model(model.reset, most_likely, model.context_length)
 
 
 def estimate_quality(

@@ -87,6 +87,12 @@ pub struct GenerateQuality {
     pub kl_divergence: f64,
     /// The largest difference of a logit.
     pub logit_max_error: f64,
+    /// Plain requests that were answered.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<u32>,
+    /// Answers that end in the same few tokens over and over, where those of fp32 do not.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub looping: Option<u32>,
     /// What had to be reached.
     pub gate: GenerateGate,
 }
@@ -101,6 +107,9 @@ pub struct GenerateGate {
     /// The most that a logit may differ.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub logit_max_error: Option<f64>,
+    /// The most answers that may loop.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub looping: Option<u32>,
 }
 
 /// How close the methods of a model of images and language are to eager fp32, one after the other.
