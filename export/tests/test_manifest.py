@@ -53,7 +53,8 @@ GENERATION = GenerationFacts(
     bos_id=1,
     eos_ids=[2, 0],
     add_bos=True,
-    sliding_window=None,
+    sliding_window=64,
+    sliding_slots=192,
     defaults=GenerationDefaults(0.7, 40, 0.95, 1.1),
 )
 
@@ -293,6 +294,10 @@ def test_the_quality_of_another_task_is_refused(task: str) -> None:
         ("generate", "generation.eos_ids", [2, 49152], "token id 49152 is not below vocab_size"),
         ("generate", "generation.bos_id", None, "add_bos is true and there is no bos_id"),
         ("generate", "generation.max_prefill_tokens", 1024, "more than context_length 512"),
+        ("generate", "generation.sliding_slots", 63, "sliding_slots 63 must be 64 to 512"),
+        ("generate", "generation.sliding_slots", 513, "sliding_slots 513 must be 64 to 512"),
+        ("generate", "generation.sliding_slots", None, "sliding_slots is null"),
+        ("generate", "generation.sliding_window", None, "sliding_slots and no sliding_window"),
         ("generate", "generation.defaults.top_p", 0, "top_p 0.0 must be above 0"),
         ("describe", "vision.begin_image_id", -1, "begin_image_id -1 must be at least 0"),
         ("describe", "vision.tokens_per_image", "all", "vision.tokens_per_image is text"),

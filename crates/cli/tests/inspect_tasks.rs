@@ -52,7 +52,7 @@ fn package(own: &Value, variant: &Value) -> tempfile::TempDir {
 fn generation() -> Value {
     json!({
         "context_length": 2048, "max_prefill_tokens": 128, "vocab_size": 49152, "bos_id": 1, "eos_ids": [2, 0],
-        "add_bos": false, "sliding_window": 512, "defaults": {"temperature": 0.5, "top_k": 40}
+        "add_bos": false, "sliding_window": 512, "sliding_slots": 640, "defaults": {"temperature": 0.5, "top_k": 40}
     })
 }
 
@@ -100,7 +100,7 @@ fn a_language_model_is_shown_with_context_vocabulary_and_sampling() {
         &text,
         &[
             "chat template  labels.txt",
-            "2048 tokens, at most 128 a call, sliding window of 512",
+            "2048 tokens, at most 128 a call, sliding window of 512 in 640 slots",
             "49152 tokens, begin 1 (not added), end 2, 0",
             "temperature 0.5, top-k 40",
             "8da4w, groups of 32, rounding hqq, embedding table of 8 bits, fused attention",

@@ -38,7 +38,7 @@ fn manifest(task: TaskKind) -> Value {
     let image = json!({"width": 8, "height": 8, "fit": "stretch", "filter": "area", "mean": [0, 0, 0], "std": [1, 1, 1], "layout": "nchw"});
     let generation = json!({
         "context_length": 64, "max_prefill_tokens": 16, "vocab_size": 3, "bos_id": null, "eos_ids": [2], "add_bos": false,
-        "sliding_window": 8, "defaults": {"temperature": 0.5, "top_k": 3, "top_p": 0.9, "repetition_penalty": 1.1}
+        "sliding_window": 8, "sliding_slots": 24, "defaults": {"temperature": 0.5, "top_k": 3, "top_p": 0.9, "repetition_penalty": 1.1}
     });
     let (own, quality) = match task {
         TaskKind::Classify => (
@@ -251,6 +251,20 @@ fn impossible_numbers_are_refused_by_name() {
         ),
         (TaskKind::Generate, "/generation/add_bos", json!(true), "there is no bos_id"),
         (TaskKind::Generate, "/generation/sliding_window", json!(0), "sliding_window is 0"),
+        (
+            TaskKind::Generate,
+            "/generation/sliding_window",
+            json!(null),
+            "sliding_slots and no sliding_window",
+        ),
+        (TaskKind::Generate, "/generation/sliding_slots", json!(7), "sliding_slots is 7, it must be 8 to 64"),
+        (
+            TaskKind::Generate,
+            "/generation/sliding_slots",
+            json!(65),
+            "sliding_slots is 65, it must be 8 to 64",
+        ),
+        (TaskKind::Generate, "/generation/sliding_slots", json!(null), "invalid type: null"),
         (TaskKind::Generate, "/generation/defaults/top_p", json!(1.5), "top_p is 1.5"),
         (TaskKind::Generate, "/generation/defaults/top_k", json!(0), "top_k is 0"),
         (TaskKind::Generate, "/generation/defaults/temperature", json!(-0.1), "temperature is -0.1"),

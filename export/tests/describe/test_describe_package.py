@@ -74,9 +74,12 @@ def test_compared_with_itself_it_is_the_same(package: Path, tmp_path: Path) -> N
 
 @pytest.mark.usefixtures("nearside_cli")
 def test_with_our_operator_it_is_run_by_our_runtime(folder: Path, tmp_path: Path) -> None:
-    request = describe.Request(context_length=64, attention="fused")
+    # An image's rows in one call, and rings of 8 + 16 slots.
+    request = describe.Request(context_length=64, max_prefill_tokens=16, attention="fused")
     package = describe.export_package(folder, request, tmp_path, "test")
-    (variant,) = Manifest.read(package).variants
+    manifest = Manifest.read(package)
+    facts, (variant,) = manifest.task.generation, manifest.variants
+    assert (facts.sliding_window, facts.sliding_slots) == (8, 24)
     assert "nearside::attention.out" in variant.operators
     assert variant.quality.logit_max_error < 1e-4
     assert variant.quality.next_token_agreement == 1.0

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from nearside_export import describe_quality
+from nearside_export.architectures.decoder.attention import keep_what_is_seen
 from nearside_export.architectures.multimodal import families
 from nearside_export.architectures.multimodal.model import TEXT_DECODER, Multimodal
 from nearside_export.describe_quality import Program, Prompt, chunks
@@ -53,6 +54,7 @@ def prompt(model: Multimodal, before: int) -> tuple[Prompt, np.ndarray]:
 
 @pytest.mark.parametrize("longest", [16, 64])
 def test_pictures_amid_text_equal_transformers(model: Multimodal, longest: int) -> None:
+    keep_what_is_seen(model.methods[TEXT_DECODER], longest)
     program = Program.of_modules(model)
     prompts = [prompt(model, before) for before in (0, 9)]
     quality = describe_quality.measure(model, program, prompts, longest, GATE)

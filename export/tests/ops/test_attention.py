@@ -64,6 +64,26 @@ def test_it_is_pytorchs_own_attention_over_the_slots_that_are_seen(
     assert values.equal(want_values)
 
 
+@pytest.mark.parametrize("slots", [10, 11, 16, SLOTS])
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_ring_gives_what_a_whole_cache_gives(slots: int, ahead: bool) -> None:
+    """A window of 6, and calls of at most 5 rows, five times round and more."""
+    whole = [torch.zeros(KEY_HEADS, 64, DIM) for _ in range(2)]
+    ring = [torch.zeros(KEY_HEADS, slots, DIM) for _ in range(2)]
+    start = 0
+    for rows in (5, 5, 1, 3, 5, 1, 1, 4, *(5,) * 6):
+        positions = torch.arange(start, start + rows)
+        until = torch.full_like(positions, start + rows - 1) if ahead else None
+        want, got = (
+            attention(*tensors(rows, start), *both, positions, until, scale=0.3, window=6)
+            for both in (whole, ring)
+        )
+        torch.testing.assert_close(got, want)
+        start += rows
+    for position in range(start - min(slots, 64), start):
+        assert ring[0][:, position % slots].equal(whole[0][:, position])
+
+
 def test_the_caches_stay_plain_buffers_where_gradients_are_kept() -> None:
     layer = Layer()
     layer(torch.ones(1, 2, WIDTH), torch.arange(2))
@@ -96,6 +116,8 @@ def test_the_definition_is_sound() -> None:
         ({"key_cache": torch.zeros(KEY_HEADS, SLOTS, 4)}, "the caches have shapes"),
         ({"value": torch.zeros(1, 3, KEY_HEADS, DIM, dtype=torch.float64)}, "float64"),
         ({"window": -1}, "window is -1"),
+        ({"cache_position": torch.arange(40, 43), "window": 23}, "more than the cache's 24 slots"),
+        ({"cache_position": torch.arange(-1, 2), "window": 4}, "is not from 0 on"),
     ],
 )
 def test_what_does_not_fit_is_refused_and_changes_nothing(change: dict, problem: str) -> None:

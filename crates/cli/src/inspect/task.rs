@@ -52,6 +52,9 @@ fn text(tokenizer_file: &FileEntry, template: Option<&FileEntry>, generation: &G
     let mut context = format!("{context_length} tokens, at most {max_prefill_tokens} a call");
     if let Some(window) = generation.sliding_window {
         context += &format!(", sliding window of {window}");
+        if let Some(slots) = generation.sliding_slots {
+            context += &format!(" in {slots} slots");
+        }
     }
     let begin = match generation.bos_id {
         Some(id) if generation.add_bos => format!(", begin {id}"),

@@ -94,6 +94,9 @@ class GenerationFacts:
     ``context_length`` positions in the KV cache; ``max_prefill_tokens`` tokens a call at most;
     ``vocab_size`` logits a position. ``bos_id`` is put first if ``add_bos``; any of ``eos_ids``
     ends the text. ``sliding_window`` positions back are seen by the layers that have a window.
+    These keep the newest ``sliding_slots`` positions, or all of them where that is null: a host may
+    go back ``sliding_slots - sliding_window`` positions from the newest one, no further, once there
+    were more than ``sliding_slots``.
     """
 
     context_length: int
@@ -103,6 +106,7 @@ class GenerationFacts:
     eos_ids: list[int]
     add_bos: bool
     sliding_window: int | None
+    sliding_slots: int | None = None
     defaults: GenerationDefaults = field(default_factory=GenerationDefaults)
 
     def __post_init__(self) -> None:
@@ -116,11 +120,20 @@ class GenerationFacts:
             )
         if self.sliding_window is not None:
             _at_least("sliding_window", self.sliding_window, 1)
+        if self.sliding_slots is not None:
+            self._check_slots(self.sliding_slots)
         if self.add_bos and self.bos_id is None:
             raise ValueError("add_bos is true and there is no bos_id")
         ids = [*self.eos_ids, *([] if self.bos_id is None else [self.bos_id])]
         if wrong := [i for i in ids if not 0 <= i < self.vocab_size]:
             raise ValueError(f"token id {wrong[0]} is not below vocab_size {self.vocab_size}")
+
+    def _check_slots(self, slots: int) -> None:
+        if self.sliding_window is None:
+            raise ValueError("there are sliding_slots and no sliding_window")
+        least = min(self.context_length, self.sliding_window)
+        if not least <= slots <= self.context_length:
+            raise ValueError(f"sliding_slots {slots} must be {least} to {self.context_length}")
 
 
 @dataclass(frozen=True)

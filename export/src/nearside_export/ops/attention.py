@@ -16,10 +16,13 @@ operator mutates, so that no copy of a cache is made:
 
 Layouts: query f32 ``[1, S, H, D]``, key and value f32 ``[1, S, KV, D]``, rotated and normalised
 already; ``H`` is a multiple of ``KV``, and head ``h`` uses key head ``h // (H / KV)``. Caches f32
-``[KV, C, D]``. ``cache_position`` i64 ``[S]``: row ``i`` is written to slot ``cache_position[i]``,
-0 to C - 1. The row at position ``p`` then sees slots ``max(0, p - window + 1)`` to
-``visible_until[i]``, which is ``p`` or later; to ``p`` without ``visible_until``. A ``window`` of 0
-is none. What a slot within that range holds counts, whether it was written or not.
+``[KV, C, D]``. Position ``p`` lives in slot ``p % C``. ``cache_position`` i64 ``[S]``: row ``i`` is
+written to the slot of ``cache_position[i]``. The row at position ``p`` then sees positions
+``max(0, p - window + 1)`` to ``visible_until[i]``, which is ``p`` or later; to ``p`` without
+``visible_until``. What their slots hold counts, whether it was written or not.
+
+A ``window`` of 0 is none: positions are 0 to C - 1 then. With a window the cache may be a ring that
+positions go round, as long as all that a call sees and writes fits into it at once.
 """
 
 from __future__ import annotations
@@ -87,22 +90,26 @@ def _eager(
         query, key, value, key_cache, value_cache, cache_position, visible_until, scale, window
     )
     last = cache_position if visible_until is None else visible_until
-    _check_positions(cache_position, last, key_cache.shape[1])
+    slots = key_cache.shape[1]
+    first = torch.zeros_like(cache_position)
+    if window:
+        first = (cache_position - window + 1).clamp(min=0)
+    _check_positions(cache_position, first, last, window, slots)
     # In order, so that of rows for the same slot the last one stays.
-    key_cache[:, cache_position] = key[0].transpose(0, 1)
-    value_cache[:, cache_position] = value[0].transpose(0, 1)
+    written = cache_position % slots if slots else cache_position
+    key_cache[:, written] = key[0].transpose(0, 1)
+    value_cache[:, written] = value[0].transpose(0, 1)
 
     rows, heads, dim = query.shape[1:]
     key_heads = key_cache.shape[0]
     grouped = query[0].reshape(rows, key_heads, heads // key_heads, dim).permute(1, 2, 0, 3)
-    # Nothing after this slot is seen by anyone.
-    end = int(last.max()) + 1 if rows else 0
-    slots = torch.arange(end)
-    first = cache_position - window + 1 if window else torch.zeros_like(cache_position)
-    seen = (slots >= first[:, None]) & (slots <= last[:, None])
-    scores = grouped @ key_cache[:, None, :end].transpose(-1, -2) * scale
+    # Nothing before or after these is seen by anyone.
+    positions = torch.arange(int(first.min()), int(last.max()) + 1) if rows else written
+    seen = (positions >= first[:, None]) & (positions <= last[:, None])
+    there = positions % slots if slots else positions
+    scores = grouped @ key_cache[:, None, there].transpose(-1, -2) * scale
     weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
-    mixed = weights @ value_cache[:, None, :end]
+    mixed = weights @ value_cache[:, None, there]
     return mixed.permute(2, 0, 1, 3).reshape(1, rows, heads, dim).contiguous()
 
 
@@ -177,16 +184,25 @@ def _check_shapes(
         )
 
 
-def _check_positions(written: torch.Tensor, last: torch.Tensor, slots: int) -> None:
+def _check_positions(
+    written: torch.Tensor, first: torch.Tensor, last: torch.Tensor, window: int, slots: int
+) -> None:
     if written.numel() == 0:
         return
+    oldest, newest = int(first.min()), int(last.max())
+    place = "from 0 on" if window else f"within 0 to {slots - 1}"
     _require(
-        int(written.min()) >= 0 and int(written.max()) < slots,
-        f"cache_position {written.tolist()} is not within 0 to {slots - 1}",
+        int(written.min()) >= 0 and (window > 0 or int(written.max()) < slots),
+        f"cache_position {written.tolist()} is not {place}",
     )
     _require(
-        bool((last >= written).all()) and int(last.max()) < slots,
-        f"visible_until {last.tolist()} is not from cache_position to {slots - 1}",
+        bool((last >= written).all()) and (window > 0 or newest < slots),
+        f"visible_until {last.tolist()} is not {place} and from cache_position on",
+    )
+    _require(
+        newest - oldest < slots,
+        f"its rows see and write the positions {oldest} to {newest}, more than the cache's "
+        f"{slots} slots: give fewer rows a call",
     )
 
 

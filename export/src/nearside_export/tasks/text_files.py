@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nearside_export.architectures.decoder.cache import sliding_slots
 from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.manifest import FileRef, GenerationDefaults, GenerationFacts
 from nearside_export.package import file_ref
@@ -27,6 +28,7 @@ def generation(
     tokenizer: Tokenizer, config: DecoderConfig, context: int, longest: int
 ) -> GenerationFacts:
     """Say what generating takes: ``context`` positions, ``longest`` tokens a call at most."""
+    window = config.sliding_window
     return GenerationFacts(
         context_length=context,
         max_prefill_tokens=longest,
@@ -34,6 +36,7 @@ def generation(
         bos_id=tokenizer.bos_id,
         eos_ids=list(tokenizer.eos_ids),
         add_bos=tokenizer.add_bos,
-        sliding_window=config.sliding_window,
+        sliding_window=window,
+        sliding_slots=sliding_slots(context, window, longest) if window else None,
         defaults=GenerationDefaults(**tokenizer.defaults),
     )

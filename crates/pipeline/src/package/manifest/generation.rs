@@ -23,6 +23,11 @@ pub struct GenerationEntry {
     /// Positions that layers with a window see, if there are such layers.
     #[serde(deserialize_with = "nullable")]
     pub sliding_window: Option<u32>,
+    /// Positions that layers with a window keep, the newest ones; all of them where it is left out. A conversation can be
+    /// taken back by `sliding_slots - sliding_window` positions from the newest one and no further, once there were more
+    /// than `sliding_slots`: what the window held before is written over.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub sliding_slots: Option<u32>,
     /// How to sample unless the app says otherwise.
     pub defaults: GenerationDefaults,
 }
@@ -58,6 +63,7 @@ impl GenerationEntry {
                 self.max_prefill_tokens, self.context_length
             ));
         }
+        self.check_slots()?;
         if self.add_bos && self.bos_id.is_none() {
             return wrong("add_bos is true and there is no bos_id".into());
         }
@@ -65,6 +71,20 @@ impl GenerationEntry {
             return wrong(format!("the token id {id} is not below the vocab_size {}", self.vocab_size));
         }
         self.defaults.check()
+    }
+
+    fn check_slots(&self) -> Result<(), ParseError> {
+        let Some(slots) = self.sliding_slots else { return Ok(()) };
+        let Some(window) = self.sliding_window else {
+            return Err(ParseError("generation: there are sliding_slots and no sliding_window".into()));
+        };
+        let (least, most) = (window.min(self.context_length), self.context_length);
+        if !(least..=most).contains(&slots) {
+            return Err(ParseError(format!(
+                "generation: sliding_slots is {slots}, it must be {least} to {most}"
+            )));
+        }
+        Ok(())
     }
 }
 

@@ -17,6 +17,8 @@ pub(super) struct Arguments<'a> {
     visible_until: Option<&'a [i64]>,
     pub(super) scale: f32,
     window: i64,
+    /// The position in slot 0 that the ranges of [`Arguments::visible`] count from.
+    origin: i64,
     pub(super) out: &'a mut [f32],
 }
 
@@ -76,38 +78,60 @@ impl<'a> Arguments<'a> {
                 visible_until: until.map(|until| until.elements()),
                 scale: call.scale as f32,
                 window: call.window,
+                origin: 0,
                 out: out.elements_mut(),
             }
         })
     }
 
-    /// Checks that every row has a slot, sees itself, and sees nothing that is past the cache.
+    /// Checks that every row has a slot, sees itself, and sees nothing that is past the cache or that a row of this call
+    /// is written over.
     ///
     /// # Errors
     /// The first row for which that does not hold.
-    pub(super) fn check_positions(&self) -> Result<(), String> {
+    pub(super) fn check_positions(&mut self) -> Result<(), String> {
         let slots = self.shape.slots as i64;
+        // With a window a position may be any: the cache is a ring.
+        let end = if self.window == 0 { slots } else { i64::MAX };
+        let (mut oldest, mut newest) = (i64::MAX, 0);
         for (row, &position) in self.positions.iter().enumerate() {
-            if !(0..slots).contains(&position) {
+            if !(0..end).contains(&position) {
                 return Err(format!("cache_position[{row}] is {position}, the cache has {slots} slots"));
             }
-            let Some(&until) = self.visible_until.map(|until| &until[row]) else { continue };
-            if !(position..slots).contains(&until) {
+            let until = self.last(row);
+            if !(position..end).contains(&until) {
                 return Err(format!(
                     "visible_until[{row}] is {until}, must be from {position}, its row's position, to {}",
-                    slots - 1
+                    end - 1
                 ));
             }
+            (oldest, newest) = (oldest.min(self.first(row)), newest.max(until));
         }
+        if self.positions.is_empty() {
+            return Ok(());
+        }
+        if newest - oldest >= slots {
+            return Err(format!(
+                "its rows see and write the positions {oldest} to {newest}, more than the cache's {slots} slots: give fewer \
+                 rows a call"
+            ));
+        }
+        self.origin = oldest - oldest % slots;
         Ok(())
     }
 
-    /// The slots that a row sees, once [`Arguments::check_positions`] found nothing.
+    /// What a row sees, once [`Arguments::check_positions`] found nothing: slots, those of the ring's next round following
+    /// on the last one. So they end below twice the number of slots.
     pub(super) fn visible(&self, row: usize) -> Range<usize> {
-        let position = self.positions[row];
-        let first = if self.window == 0 { 0 } else { (position - self.window + 1).max(0) };
-        let last = self.visible_until.map_or(position, |until| until[row]);
-        first as usize..last as usize + 1
+        (self.first(row) - self.origin) as usize..(self.last(row) - self.origin) as usize + 1
+    }
+
+    fn first(&self, row: usize) -> i64 {
+        if self.window == 0 { 0 } else { (self.positions[row] - self.window + 1).max(0) }
+    }
+
+    fn last(&self, row: usize) -> i64 {
+        self.visible_until.map_or(self.positions[row], |until| until[row])
     }
 }
 

@@ -1,10 +1,11 @@
 //! `nearside::attention`: attention over a KV cache that it updates in place.
 //!
 //! Query f32 `[1, S, H, D]`, key and value f32 `[1, S, KV, D]`, caches f32 `[KV, C, D]`, `cache_position` and
-//! `visible_until` i64 `[S]`, out f32 `[1, S, H, D]`. Row `i` of key and value goes to slot `cache_position[i]`; then the
-//! row at position `p` sees the slots from `p - window + 1` (from 0 without a window) to `visible_until[i]` (to `p`
-//! without). `H` is a multiple of `KV`: head `h` uses key head `h / (H / KV)`. The eager reference is
-//! `nearside_export.ops.attention`.
+//! `visible_until` i64 `[S]`, out f32 `[1, S, H, D]`. Position `p` lives in slot `p % C`. Row `i` of key and value goes to
+//! that of `cache_position[i]`; then the row at position `p` sees the positions from `p - window + 1` (from 0 without a
+//! window) to `visible_until[i]` (to `p` without). Without a window all positions are below `C`; with one they may go
+//! round, as long as no row overwrites what another one of the call sees. `H` is a multiple of `KV`: head `h` uses key
+//! head `h / (H / KV)`. The eager reference is `nearside_export.ops.attention`.
 //!
 //! All of a call is checked before anything is written, so that a call that fails changes nothing.
 
@@ -63,7 +64,7 @@ fn store(shape: &Shape, positions: &[i64], rows: &[f32], cache: &mut [f32]) {
     }
     for (&position, row) in positions.iter().zip(rows.chunks_exact(key_heads * dim)) {
         for (head, part) in row.chunks_exact(dim).enumerate() {
-            let at = (head * slots + position as usize) * dim;
+            let at = (head * slots + (position % slots as i64) as usize) * dim;
             cache[at..at + dim].copy_from_slice(part);
         }
     }

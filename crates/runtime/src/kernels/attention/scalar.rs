@@ -17,6 +17,7 @@ const LANES: usize = 8;
 struct Row {
     /// Where its query begins among all, and its output.
     at: usize,
+    /// Slots; behind the last one those of the ring's next round.
     first: usize,
     end: usize,
     /// The largest score so far.
@@ -37,7 +38,8 @@ impl Block {
         Self { rows: [empty; BLOCK], used: 0 }
     }
 
-    /// Adds a row, whose query and output begin at `at` and which sees the slots `visible`: one at least.
+    /// Adds a row, whose query and output begin at `at` and which sees the slots `visible`: one at least, and below twice
+    /// their number.
     pub(super) fn add(&mut self, at: usize, visible: Range<usize>) {
         let row = &mut self.rows[self.used];
         (row.at, row.first, row.end) = (at, visible.start, visible.end);
@@ -64,9 +66,13 @@ impl Block {
                 if slots.is_empty() {
                     continue;
                 }
-                let seen = slots.start * dim..slots.end * dim;
                 let (query, out) = (&query[row.at..row.at + dim], &mut out[row.at..row.at + dim]);
-                row.take(query, &keys[seen.clone()], &values[seen], scale, out);
+                for slots in unrolled(slots, keys.len() / dim) {
+                    if !slots.is_empty() {
+                        let seen = slots.start * dim..slots.end * dim;
+                        row.take(query, &keys[seen.clone()], &values[seen], scale, out);
+                    }
+                }
             }
         }
         for row in rows {
@@ -74,6 +80,12 @@ impl Block {
             out[row.at..row.at + dim].iter_mut().for_each(|element| *element *= share);
         }
     }
+}
+
+/// A range of slots of which those from `count` on are the first ones again.
+fn unrolled(slots: Range<usize>, count: usize) -> [Range<usize>; 2] {
+    let Range { start, end } = slots;
+    [start.min(count)..end.min(count), start.max(count) - count..end.max(count) - count]
 }
 
 impl Row {

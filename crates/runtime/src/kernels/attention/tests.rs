@@ -89,7 +89,7 @@ impl Call {
         unsafe { run(&self.raw()) }
     }
 
-    /// What the call must give, in f64 and one score at a time.
+    /// What the call must give, in f64 and one score at a time. The position `p` lives in slot `p % C`.
     fn expected(&self) -> (Vec<f32>, Vec<f32>, Vec<f64>) {
         let [_, rows, heads, dim] = self.query.sizes[..] else { panic!() };
         let [key_heads, slots, _] = self.key_cache.sizes[..] else { panic!() };
@@ -100,7 +100,7 @@ impl Call {
             for row in 0..rows {
                 for head in 0..key_heads {
                     let (to, from) = (
-                        (head * slots + self.positions.data[row] as usize) * dim,
+                        (head * slots + self.positions.data[row] as usize % slots) * dim,
                         (row * key_heads + head) * dim,
                     );
                     cache[to..to + dim].copy_from_slice(&new.data[from..from + dim]);
@@ -117,10 +117,10 @@ impl Call {
             for head in 0..heads {
                 let key_head = head / (heads / key_heads);
                 let at = (row * heads + head) * dim;
-                let line = |slot: i64| (key_head * slots + slot as usize) * dim;
-                let score = |slot: i64| -> f64 {
+                let line = |position: i64| (key_head * slots + position as usize % slots) * dim;
+                let score = |position: i64| -> f64 {
                     let products = (0..dim)
-                        .map(|i| f64::from(self.query.data[at + i]) * f64::from(keys[line(slot) + i]));
+                        .map(|i| f64::from(self.query.data[at + i]) * f64::from(keys[line(position) + i]));
                     products.sum::<f64>() * self.scale
                 };
                 let scores: Vec<f64> = (first..=last).map(score).collect();
@@ -130,7 +130,7 @@ impl Call {
                 for i in 0..dim {
                     let mixed = (first..=last)
                         .zip(&weights)
-                        .map(|(slot, weight)| weight / sum * f64::from(values[line(slot) + i]));
+                        .map(|(position, weight)| weight / sum * f64::from(values[line(position) + i]));
                     out[at + i] = mixed.sum();
                 }
             }
@@ -183,6 +183,97 @@ fn it_gives_what_attention_is_defined_as() {
             Call { until, window: 3, ..call.clone() }.check();
         }
     }
+}
+
+#[test]
+fn with_a_window_the_cache_is_a_ring() {
+    // Slots as many as a window and the rows of a call less one, and some more; a tile, a block and less.
+    for ([rows, heads, key_heads, dim, slots], window) in [
+        ([1, 1, 1, 4, 1], 1),
+        ([5, 4, 2, 8, 12], 8),
+        ([5, 4, 2, 8, 13], 8),
+        ([20, 6, 2, 20, 83], 64),
+        ([40, 2, 1, 16, 200], 100),
+    ] {
+        let far = [0, 1, 2, 7, 1000, 1 << 40, i64::MAX / 2].map(|lap| lap / slots as i64 * slots as i64);
+        let near = (0..3 * slots as i64).step_by(1 + slots / 9);
+        for position in near.chain(far) {
+            let call = Call { window, ..Call::new([rows, heads, key_heads, dim, slots], position) };
+            call.clone().check();
+            // As an image's rows.
+            let until = vec![position + rows as i64 - 1; rows];
+            Call { until: Some(Owned { sizes: vec![rows as i32], data: until }), ..call }.check();
+        }
+    }
+}
+
+#[test]
+fn a_ring_in_chunks_gives_what_a_whole_cache_gives() {
+    let [heads, key_heads, dim, window] = [4, 2, 8, 6];
+    let text = Call::new([50, heads, key_heads, dim, 64], 0);
+    let chunks = [1usize, 5, 3, 4, 5, 1, 1, 5, 5, 5, 5, 5, 5];
+    let run = |slots: usize| {
+        let mut caches = Call::new([1, heads, key_heads, dim, slots], 0);
+        let mut out = Vec::new();
+        let mut from = 0;
+        for rows in chunks {
+            let part = |tensor: &Owned<f32>| {
+                let row = (tensor.sizes[2] * tensor.sizes[3]) as usize;
+                let data = tensor.data[from * row..(from + rows) * row].to_vec();
+                Owned { sizes: vec![1, rows as i32, tensor.sizes[2], tensor.sizes[3]], data }
+            };
+            let positions = (from as i64..(from + rows) as i64).collect();
+            let mut call = Call {
+                query: part(&text.query),
+                key: part(&text.key),
+                value: part(&text.value),
+                out: part(&text.out),
+                positions: Owned { sizes: vec![rows as i32], data: positions },
+                window: window as i64,
+                ..caches.clone()
+            };
+            call.run().unwrap();
+            out.extend_from_slice(&call.out.data);
+            (caches.key_cache, caches.value_cache) = (call.key_cache, call.value_cache);
+            from += rows;
+        }
+        out
+    };
+    let whole = run(64);
+    for slots in [window + 4, window + 5, 16, 50] {
+        let close = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-6;
+        assert!(run(slots).iter().zip(&whole).all(close), "{slots} slots");
+    }
+}
+
+#[test]
+fn rows_that_a_ring_is_too_small_for_are_refused() {
+    let call = |window: i64, position: i64| Call { window, ..Call::new([3, 4, 2, 8, 16], position) };
+    call(14, 40).check();
+    call(15, 40).refused("see and write the positions 26 to 42, more than the cache's 16 slots");
+    // At the beginning there is nothing before position 0 to be kept.
+    call(15, 13).check();
+    call(i64::MAX, 13).check();
+    call(i64::MAX, 14).refused("the positions 0 to 16");
+    let mut given = call(14, 40);
+    given.until = Some(Owned { sizes: vec![3], data: vec![40, 43, 42] });
+    given.refused("the positions 27 to 43");
+    let mut given = call(4, 40);
+    given.positions.data = vec![40, 100, 41];
+    given.refused("the positions 37 to 100");
+    for wrong in [-1, i64::MIN] {
+        let mut given = call(4, 40);
+        given.positions.data[1] = wrong;
+        given.refused(&format!("cache_position[1] is {wrong}"));
+    }
+    let mut given = call(4, 40);
+    given.positions.data = vec![i64::MAX - 2, i64::MAX - 1, i64::MAX];
+    given.refused("cache_position[2] is 9223372036854775807");
+    let mut given = call(4, 40);
+    given.until = Some(Owned { sizes: vec![3], data: vec![40, 40, 42] });
+    given.refused("visible_until[1] is 40, must be from 41");
+    Call { window: 1, ..Call::new([1, 4, 2, 8, 0], 0) }.refused("the cache's 0 slots");
+    Call { window: 1, ..Call::new([0, 4, 2, 8, 0], 0) }.check();
 }
 
 #[test]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from nearside_export.architectures.decoder.cache import KeyValueCache
+from nearside_export.architectures.decoder.cache import KeyValueCache, sliding_slots
 from nearside_export.architectures.decoder.config import DecoderConfig, LayerConfig
 from nearside_export.architectures.decoder.norm import RmsNorm
 from nearside_export.architectures.decoder.step import Step
@@ -17,13 +17,23 @@ KINDS = ("plain", "fused")
 
 
 class Core(torch.nn.Module):
-    """A layer's cache, and how its scores are scaled and bounded."""
+    """A layer's cache, and how its scores are scaled and bounded.
 
-    def __init__(self, config: DecoderConfig, layer: LayerConfig, slots: int) -> None:
+    The cache holds all of ``context`` positions, until `keep_what_is_seen` says how many rows a
+    call has at most.
+    """
+
+    def __init__(self, config: DecoderConfig, layer: LayerConfig, context: int) -> None:
         super().__init__()
-        self.cache = KeyValueCache(config.kv_heads, slots, config.head_dim)
+        self.cache = KeyValueCache(config.kv_heads, context, config.head_dim)
         self.scale = config.query_scale
+        self.context = context
         self.window = layer.window
+
+    def keep_what_is_seen(self, rows: int) -> None:
+        """Empty the cache, and make it a ring if that is enough for calls of ``rows`` rows."""
+        slots = sliding_slots(self.context, self.window, rows) if self.window else self.context
+        self.cache.resize(slots)
 
 
 class PlainCore(Core):
@@ -36,7 +46,11 @@ class PlainCore(Core):
 
         Return f32 ``[1, S, H, D]``.
         """
-        self.cache.write(step.positions, key, value)
+        slots = self.cache.slots
+        rows = step.positions.shape[0]
+        if slots < self.context and rows > slots - self.window + 1:
+            raise ValueError(f"{rows} rows are too many: {slots} slots, a window of {self.window}")
+        self.cache.write(step.slots(slots), key, value)
         return self.again(query, key, value, step)
 
     def again(
@@ -58,7 +72,7 @@ class PlainCore(Core):
         grouped = grouped.permute(1, 3, 2, 0).contiguous().view(kv_heads, size, -1)
         scores = torch.bmm(keys, grouped).transpose(1, 2).contiguous()
         scores = scores.view(kv_heads, group, -1, slots)
-        weights = torch.softmax(scores + step.mask(self.window), dim=-1)
+        weights = torch.softmax(scores + step.mask(self.window, slots), dim=-1)
         mixed = torch.bmm(weights.view(kv_heads, -1, slots), values)
         mixed = mixed.view(kv_heads, group, -1, size).permute(2, 0, 1, 3).contiguous()
         return mixed.view(1, -1, heads, size)
@@ -67,10 +81,10 @@ class PlainCore(Core):
 class FusedCore(Core):
     """The operator ``nearside::attention``, which the Nearside runtime brings."""
 
-    def __init__(self, config: DecoderConfig, layer: LayerConfig, slots: int) -> None:
+    def __init__(self, config: DecoderConfig, layer: LayerConfig, context: int) -> None:
         from nearside_export.ops import attention  # noqa: F401  registers the operator
 
-        super().__init__(config, layer, slots)
+        super().__init__(config, layer, context)
 
     def forward(
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, step: Step
@@ -90,6 +104,16 @@ class FusedCore(Core):
 
     # Written once more, which changes nothing: the operator has no form that only reads.
     again = forward
+
+
+def keep_what_is_seen(model: torch.nn.Module, rows: int) -> None:
+    """Empty all caches of ``model``, which is called with at most ``rows`` rows from now on.
+
+    Those of sliding layers keep what such calls can see, as rings (see `sliding_slots`).
+    """
+    for module in model.modules():
+        if isinstance(module, Core):
+            module.keep_what_is_seen(rows)
 
 
 CORES: dict[str, type[PlainCore] | type[FusedCore]] = {"plain": PlainCore, "fused": FusedCore}

@@ -7,13 +7,17 @@ from typing import Any
 import torch
 from torch.export import Dim, ExportedProgram
 
+from nearside_export.architectures.decoder.attention import keep_what_is_seen
 from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.sources.model import Tokenizer
 
 
 def export(model: Decoder, max_prefill_tokens: int) -> ExportedProgram:
-    """Export ``forward(tokens, cache_position)`` for 1 to ``max_prefill_tokens`` tokens a call."""
+    """Export ``forward(tokens, cache_position)`` for 1 to ``max_prefill_tokens`` tokens a call.
+
+    The model is for such calls from then on.
+    """
     # A dynamic dimension can't be traced at 0 or 1: torch.export would take those for fixed.
     rows = min(4, max_prefill_tokens)
     example = (torch.zeros(1, rows, dtype=torch.int64), torch.arange(rows))
@@ -21,7 +25,7 @@ def export(model: Decoder, max_prefill_tokens: int) -> ExportedProgram:
     if max_prefill_tokens > 1:
         tokens = Dim("tokens", min=1, max=max_prefill_tokens)
         shapes = {"tokens": {1: tokens}, "cache_position": {0: tokens}}
-    model.reset()
+    keep_what_is_seen(model, max_prefill_tokens)
     with torch.no_grad():
         return torch.export.export(model, example, dynamic_shapes=shapes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch.export import Dim, ExportedProgram
 
+from nearside_export.architectures.decoder.attention import keep_what_is_seen
 from nearside_export.architectures.multimodal.model import (
     PER_LAYER_EMBEDDING,
     TEXT_DECODER,
@@ -17,7 +18,10 @@ from nearside_export.architectures.multimodal.model import (
 def export(
     model: Multimodal, width: int, height: int, max_prefill_tokens: int
 ) -> dict[str, ExportedProgram]:
-    """Export all methods: pictures of one size, 1 to ``max_prefill_tokens`` rows a call."""
+    """Export all methods: pictures of one size, 1 to ``max_prefill_tokens`` rows a call.
+
+    The model is for such calls from then on.
+    """
     # A dynamic dimension can't be traced at 0 or 1: torch.export would take those for fixed.
     rows = min(4, max_prefill_tokens)
     ids, positions = torch.zeros(1, rows, dtype=torch.int64), torch.arange(rows)
@@ -34,7 +38,7 @@ def export(
         PER_LAYER_EMBEDDING: [(ids, inner)],
         TEXT_DECODER: decoder,
     }
-    model.reset()
+    keep_what_is_seen(model.methods[TEXT_DECODER], max_prefill_tokens)
     programs = {}
     with torch.no_grad():
         for name, module in model.methods.items():
