@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -11,11 +11,22 @@ from numpy.typing import NDArray
 
 from nearside_export.errors import QualityError
 from nearside_export.manifest import GenerateGate, GenerateQuality
+from nearside_export.runtime import RunnableMethod
 
 Logits = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]
 """Tokens ``[1, S]`` and positions ``[S]`` to the logits of the last one, ``[vocab]``."""
 
 DIGITS = 6
+
+
+def logits(methods: Sequence[RunnableMethod]) -> Logits:
+    """Several tokens by the first of ``methods``, single ones by the last, as apps call them."""
+
+    def run(ids: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.float32]:
+        method = methods[0 if len(positions) > 1 else -1]
+        return method.run([ids, positions])[0][0, 0]
+
+    return run
 
 
 def predictions(model: Logits, tokens: list[int], chunk: int) -> torch.Tensor:

@@ -10,6 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from nearside_export.cli import main
 from nearside_export.recipes import registry
 from nearside_export.sources.language import open_source
 from nearside_export.tasks import generate
@@ -37,6 +38,16 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Llama:
     int8 = generate.Request("int8", context_length=96, max_prefill_tokens=24)
     packages = [generate.export_package(source, r, root, "test") for r in (fp32, int8)]
     return Llama(root / "tiny-llama", *packages)
+
+
+@pytest.fixture(scope="session")
+def two_methods(llama: Llama, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A package with ``prefill`` and ``decode``, from the folder of ``llama``."""
+    out = tmp_path_factory.mktemp("two-methods")
+    options = ["--variant", "int8", "--context", "96", "--max-prefill", "24", "--name", "two"]
+    command = ["generate", str(llama.folder), *options, "--methods", "prefill,decode"]
+    assert main([*command, "--out", str(out)]) == 0
+    return out / "two.nearside"
 
 
 def keep_one_layer(folder: Path) -> None:

@@ -55,6 +55,26 @@ def test_a_classifier_is_as_good_as_itself_and_its_figures_are_plausible(
 
 
 @pytest.mark.usefixtures("nearside_cli")
+def test_prefill_and_decode_are_measured_as_an_app_calls_them(
+    llama: Llama, two_methods: Path, tmp_path: Path
+) -> None:
+    (variant,) = Manifest.read(two_methods).variants
+    (alone,) = Manifest.read(llama.int8).variants
+    assert (variant.method, variant.prefill_and_decode) == ("prefill", ["prefill", "decode"])
+    assert variant.export_command.endswith("--methods prefill,decode --name two")
+    assert variant.quality == alone.quality
+    # Two graphs, and the weights once.
+    assert variant.bytes < 1.2 * alone.bytes
+    assert main(["verify", str(two_methods), "--source", str(llama.folder)]) == 0
+
+    file = tmp_path / "figures.json"
+    command = ["compare", str(llama.int8), str(two_methods), "--rounds", "1", "--context", "50"]
+    assert main([*command, "--json", str(file)]) == 0
+    _, both = json.loads(file.read_text())["subjects"]
+    assert (both["measured"]["logit_max_error"], both["measured"]["kl_divergence"]) == (0.0, 0.0)
+
+
+@pytest.mark.usefixtures("nearside_cli")
 def test_our_runtime_finds_what_the_manifest_of_a_language_model_claims(
     llama: Llama, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from nearside_export.commands import exports
 VARIANTS = ("fp32", "int8", "8da4w")
 GROUP_SIZES = (32, 64, 128)
 ROUNDINGS = ("auto", "source", "nearest", "hqq", "gptq")
+METHODS = ("forward", "prefill,decode")
 MAX_PREFILL = 128
 
 
@@ -44,6 +45,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="8da4w: how weights are rounded (default: as a GGUF file has them, else the best of "
         "nearest, hqq and gptq)",
     )
+    generate.add_argument(
+        "--methods",
+        choices=METHODS,
+        default=METHODS[0],
+        help="one method for any number of tokens, or one for several and one for a single token, "
+        f"over one KV cache (default: {METHODS[0]})",
+    )
     exports.add_attention(generate)
     exports.add_named(generate)
     exports.add_external_weights(generate)
@@ -70,6 +78,7 @@ def _run(options: argparse.Namespace) -> None:
         options.group_size,
         options.rounding,
         options.attention,
+        options.methods,
     )
     if exports.planned(options, planned):
         return
@@ -84,6 +93,7 @@ def _run(options: argparse.Namespace) -> None:
         group_size=options.group_size,
         rounding=options.rounding,
         attention=options.attention,
+        methods=options.methods,
         external_weights=options.external_weights,
         licence=options.licence,
         name=options.name,
@@ -107,6 +117,7 @@ def _command(options: argparse.Namespace) -> str:
         "group_size": GROUP_SIZES[0],
         "rounding": ROUNDINGS[0],
         "attention": "plain",
+        "methods": METHODS[0],
         "external_weights": False,
         "licence": None,
         "name": None,

@@ -11,7 +11,7 @@ from nearside_export import language_quality
 from nearside_export.compare.subjects import Subject, tokenizer
 from nearside_export.compare.workload import Figures
 from nearside_export.errors import PackageError, UsageError
-from nearside_export.language_quality import Comparison, Logits
+from nearside_export.language_quality import Comparison
 from nearside_export.manifest import Generate, GenerateGate
 from nearside_export.runtime.nearside import LoadedMethod, Program
 
@@ -27,14 +27,14 @@ class Text:
     """
 
     def __init__(self, subjects: Sequence[Subject], context: int | None = None) -> None:
-        from nearside_export.tasks.generate import HELD_OUT_WINDOWS, WINDOW
+        from nearside_export.tasks.generate_quality import WINDOW, WINDOWS
 
-        self._methods = [subject.variant.method for subject in subjects]
+        self._methods = [subject.variant.prefill_and_decode for subject in subjects]
         tasks = [s.task for s in subjects if isinstance(s.task, Generate)]
         facts = [task.generation for task in tasks]
         self._chunks = [own.max_prefill_tokens for own in facts]
         room = min(own.context_length for own in facts)
-        self._windows = _windows(subjects, tasks, min(WINDOW, room), HELD_OUT_WINDOWS)
+        self._windows = _windows(subjects, tasks, min(WINDOW, room), WINDOWS)
         self._decoded, self._prompt, self._context = lengths(room, context)
         self._ids = np.resize(self._windows[0], self._context + self._decoded)
         self.round = (
@@ -43,36 +43,37 @@ class Text:
         )
 
     def quality(self, programs: Sequence[Program]) -> list[Figures]:
-        """Predict every next token of held-out text as `tasks.generate.measure_quality` does."""
+        """Predict every next token of held-out text as `tasks.generate_quality` does."""
         length = self._windows.shape[1]
         chunk = min(*self._chunks, max(1, length // 4))
         ends = language_quality.ends(length, chunk)
-        methods = [p.method(name) for p, name in zip(programs, self._methods, strict=True)]
-        comparisons = [Comparison() for _ in methods]
+        models = [
+            language_quality.logits([program.method(name) for name in names])
+            for program, names in zip(programs, self._methods, strict=True)
+        ]
+        comparisons = [Comparison() for _ in models]
         for window in self._windows:
             following = window[ends[:-1]].tolist()
-            rows = [
-                language_quality.predictions(_logits(method), window.tolist(), chunk)
-                for method in methods
-            ]
+            rows = [language_quality.predictions(model, window.tolist(), chunk) for model in models]
             for comparison, own in zip(comparisons, rows, strict=True):
                 comparison.add(rows[0], own, following)
         return [_figures(c, place > 0) for place, c in enumerate(comparisons)]
 
     def prepare(self, place: int, program: Program) -> None:
         """Fill the cache up to the prompt."""
-        self._run(program.method(self._methods[place]), 0, self._context - self._prompt, place)
+        prefill = program.method(self._methods[place][0])
+        self._run(prefill, 0, self._context - self._prompt, place)
 
     def speed(self, place: int, program: Program) -> Figures:
         """Prefill the prompt and decode."""
-        method = program.method(self._methods[place])
-        self._run(method, self._context - self._prompt, self._context, place)
-        calls = len(method.calls_ms)
+        names = self._methods[place]
+        prefill, decode = program.method(names[0]), program.method(names[-1])
+        self._run(prefill, self._context - self._prompt, self._context, place)
         for position in range(self._context, len(self._ids)):
-            self._run(method, position, position + 1, place)
+            self._run(decode, position, position + 1, place)
         return {
-            "prefill_tokens_per_second": 1000 * self._prompt / sum(method.calls_ms[:calls]),
-            "decode_tokens_per_second": 1000 * self._decoded / sum(method.calls_ms[calls:]),
+            "prefill_tokens_per_second": 1000 * self._prompt / sum(prefill.calls_ms),
+            "decode_tokens_per_second": 1000 * self._decoded / sum(decode.calls_ms),
         }
 
     def _run(self, method: LoadedMethod, start: int, end: int, place: int) -> None:
@@ -121,10 +122,6 @@ def _windows(
     if not len(first):
         raise PackageError(f"{subjects[0]}: its tokenizer makes too few tokens of the text")
     return first
-
-
-def _logits(method: LoadedMethod) -> Logits:
-    return lambda ids, positions: method.run([ids, positions])[0][0, 0]
 
 
 def _figures(comparison: Comparison, beside_first: bool) -> Figures:

@@ -34,7 +34,9 @@ class Subject:
         """Start a process of the command ``cli`` that runs its methods."""
         data = [self.package / file.path for file in self.variant.external_data]
         source = self.package / self.variant.program.path
-        return nearside.Program(source, data, threads=threads, cli=cli)
+        both = self.variant.prefill_and_decode
+        share = both if len(both) > 1 else ()
+        return nearside.Program(source, data, share=share, threads=threads, cli=cli)
 
 
 def open_subjects(names: Sequence[str]) -> list[Subject]:

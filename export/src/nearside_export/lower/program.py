@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING
 from nearside_export.lower.coverage import share
 from nearside_export.lower.shared_weights import share_weights
 from nearside_export.manifest import MethodFacts
+from nearside_export.manifest.variant import prefill_and_decode
 
 if TYPE_CHECKING:
     from executorch.exir import ExecutorchProgramManager
+
+
+STATE_MEMORY = 2
+"""Memory id of the mutable buffers that methods share (``share_mutable_buffers``)."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +26,8 @@ class LoweredProgram:
 
     ``delegates``, ``operators`` and ``planned_bytes`` describe ``method``, read from the program
     itself; ``coverage`` is 0..1 (see :mod:`.coverage`). Where there are several methods, these are
-    over all of them and ``methods`` has them one by one. ``data`` are its ``.ptd`` files by name.
+    over all of them, what they share once, and ``methods`` has them one by one. ``data`` are its
+    ``.ptd`` files by name.
     """
 
     pte: bytes
@@ -32,6 +38,11 @@ class LoweredProgram:
     planned_bytes: int
     methods: list[MethodFacts] = field(default_factory=list)
     data: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def prefill_and_decode(self) -> list[str]:
+        """The methods for several tokens and for single ones, or the one for both."""
+        return prefill_and_decode(self.method, self.methods)
 
 
 def describe(manager: ExecutorchProgramManager, method: str, coverage: float) -> LoweredProgram:
@@ -62,10 +73,20 @@ def describe_all(
         delegates=sorted({d for m in methods for d in m.delegates}),
         operators=sorted({o for m in methods for o in m.operators}),
         coverage=share(list(calls.values())),
-        planned_bytes=sum(m.planned_bytes for m in methods),
+        planned_bytes=sum(m.planned_bytes for m in methods) - _counted_twice(manager, methods),
         methods=methods,
         data=_data(manager),
     )
+
+
+def _counted_twice(manager: ExecutorchProgramManager, methods: list[MethodFacts]) -> int:
+    """Bytes of the state that methods share, for each but one of those that do."""
+    names = {m.name for m in methods}
+    plans = [p for p in manager.executorch_program.execution_plan if p.name in names]
+    # Entry 0 stands for the constant buffer.
+    states = [p.non_const_buffer_sizes[STATE_MEMORY:][:1] for p in plans]
+    sizes = [size for (size,) in filter(None, states)]
+    return sum(sizes) - max(sizes, default=0)
 
 
 def _data(manager: ExecutorchProgramManager) -> dict[str, bytes]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from nearside_export.manifest.files import FileRef
 from nearside_export.manifest.quality import Quality
+
+PREFILL, DECODE = "prefill", "decode"
+"""Methods of a language model that share a KV cache."""
 
 Quantisation = Literal[
     "none",
@@ -40,11 +43,13 @@ class MethodFacts:
 class Variant:
     """One exported program of the model, with what it needs and how good it is.
 
-    ``method`` is the one to begin with: ``forward``, or ``text_decoder``. ``operators`` are those
-    left on portable kernels, as ``namespace::name.overload``, sorted. ``coverage`` is the share of
-    operator calls inside delegates (see :mod:`nearside_export.lower.coverage`). ``planned_bytes``
-    is the sum of the memory-planned arenas. Where there are several methods these are over all of
-    them, and ``methods`` has them one by one.
+    ``method`` is the one to begin with: ``forward``, ``prefill`` or ``text_decoder``. Of a language
+    model's methods `PREFILL` and `DECODE` the one takes several tokens, the other single ones, and
+    both have one KV cache. ``operators`` are those left on portable kernels, as
+    ``namespace::name.overload``, sorted. ``coverage`` is the share of operator calls inside
+    delegates (see :mod:`nearside_export.lower.coverage`). ``planned_bytes`` is the sum of the
+    memory-planned arenas. Where there are several methods these are over all of them, what they
+    share once, and ``methods`` has them one by one.
 
     ``group_size`` weights share a scale, where the scheme has groups; ``rounding`` says how int4
     values were chosen (``source``: kept as the source had them); ``embedding_bits`` are those of
@@ -83,6 +88,11 @@ class Variant:
         if self.method not in names:
             raise ValueError(f"method {self.method!r} is not among the methods {names}")
 
+    @property
+    def prefill_and_decode(self) -> list[str]:
+        """The methods for several tokens and for single ones: `PREFILL`, `DECODE`, or one."""
+        return prefill_and_decode(self.method, self.methods)
+
     def files(self) -> Iterator[FileRef]:
         """Give the program and its data files."""
         yield self.program
@@ -92,6 +102,12 @@ class Variant:
     def bytes(self) -> int:
         """Of the program and its data files."""
         return sum(file.bytes for file in self.files())
+
+
+def prefill_and_decode(method: str, methods: Sequence[MethodFacts] | None) -> list[str]:
+    """Give `PREFILL` and `DECODE` if they are among ``methods``, else ``method`` alone."""
+    both = [PREFILL, DECODE]
+    return both if {m.name for m in methods or ()}.issuperset(both) else [method]
 
 
 def _check_share(coverage: float) -> None:

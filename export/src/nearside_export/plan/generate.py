@@ -40,6 +40,7 @@ def plan(
     group_size: int,
     rounding: str,
     attention: str,
+    methods: str = "forward",
 ) -> Plan:
     """Estimate an export; `SourceError` and `UnsupportedError` as the export itself has them."""
     config = families.read(source.config)
@@ -64,7 +65,8 @@ def plan(
         offsets = _OFFSET_BYTES if rounding == "source" else 0
         size += int(linear * (0.5 + (_SCALE_BYTES + offsets) / group_size))
     rounded = linear * (1 + 4 / group_size) if variant == "8da4w" else 0
-    seconds = costs.START_SECONDS + len(config.layers) * costs.SECONDS_A_LAYER[variant]
+    layers = len(config.layers) * len(methods.split(","))
+    seconds = costs.START_SECONDS + layers * costs.SECONDS_A_LAYER[variant]
     seconds += parameters * costs.SECONDS_A_PARAMETER[variant]
     if variant == "8da4w":
         seconds += linear * costs.ROUNDING_SECONDS[rounding]

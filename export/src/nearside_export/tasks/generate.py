@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-
-from nearside_export import language_quality, looping, package
+from nearside_export import language_quality, package
 from nearside_export.architectures.decoder import export as decoder_export
 from nearside_export.architectures.decoder import families, weights
 from nearside_export.architectures.decoder.attention import KINDS
 from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.decoder.model import Decoder
-from nearside_export.data.text import calibration, held_out
+from nearside_export.data.text import calibration
 from nearside_export.errors import UsageError
 from nearside_export.lower import blame, xnnpack
 from nearside_export.lower.program import LoweredProgram
-from nearside_export.manifest import Generate, GenerateGate, GenerateQuality, Manifest
+from nearside_export.manifest import Generate, GenerateQuality, Manifest
 from nearside_export.package import (
     clean_name,
     licence_of,
@@ -32,26 +27,22 @@ from nearside_export.package import (
     write_manifest,
 )
 from nearside_export.plan import generate as plan
-from nearside_export.progress import say, stage, track
+from nearside_export.progress import say, stage
 from nearside_export.quantise import decoder
 from nearside_export.resume.work import NO_WORK, NOTHING_KEPT, Keeping, Work
 from nearside_export.runtime import nearside
-from nearside_export.sources.model import ModelSource, Tokenizer
-from nearside_export.tasks import data_files, generate_advice, text_files, variants
+from nearside_export.sources.model import ModelSource
+from nearside_export.tasks import (
+    data_files,
+    generate_advice,
+    generate_quality,
+    text_files,
+    variants,
+)
 from nearside_export.tasks.advice import advised
-from nearside_export.tasks.running import running
-
-GATES = {
-    "fp32": GenerateGate(logit_max_error=1e-3),
-    "int8": GenerateGate(perplexity_ratio=1.02, looping=0),
-    "8da4w": GenerateGate(perplexity_ratio=1.10, looping=0),
-}
-"""``--variant`` to its quality gate."""
+from nearside_export.tasks.generate_quality import GATES, WINDOW
 
 DEFAULT_MAX_PREFILL = 128
-WINDOW = 256
-"""Tokens of a piece of text that a model is measured on or calibrated with."""
-HELD_OUT_WINDOWS = 6
 FIT_WINDOWS = 16
 CHOOSE_WINDOWS = 2
 
@@ -61,7 +52,8 @@ class Request:
     """What to export: ``context_length`` positions, ``max_prefill_tokens`` a call at most.
 
     ``attention`` is ``plain`` or ``fused``; ``licence`` and ``name`` override the source's.
-    ``group_size`` and ``rounding`` are of 4-bit variants (see `quantise.decoder`).
+    ``methods`` is one of `decoder_export.METHODS`. ``group_size`` and ``rounding`` are of 4-bit
+    variants (see `quantise.decoder`).
     ``external_weights``: all of them in a ``.ptd`` file.
     """
 
@@ -71,6 +63,7 @@ class Request:
     context_length: int | None = None
     max_prefill_tokens: int = DEFAULT_MAX_PREFILL
     attention: str = "plain"
+    methods: str = decoder_export.FORWARD
     external_weights: bool = False
     licence: str | None = None
     name: str | None = None
@@ -93,6 +86,9 @@ def export_package(
         raise UsageError(f"unknown variant {request.variant!r}; known: {', '.join(GATES)}")
     if request.attention not in KINDS:
         raise UsageError(f"unknown attention {request.attention!r}; known: {', '.join(KINDS)}")
+    if request.methods not in decoder_export.METHODS:
+        known = " or ".join(decoder_export.METHODS)
+        raise UsageError(f"unknown methods {request.methods!r}; known: {known}")
     config = families.read(source.config)
     context = plan.context_length(request.context_length, config)
     prefill = min(request.max_prefill_tokens, context)
@@ -113,7 +109,9 @@ def export_package(
             # fp32 is compared with itself; other schemes with plain attention, which is older.
             attention = request.attention if request.variant == "fp32" else "plain"
             reference = weights.load(config, source.tensors, context, attention)
-            measured = measure_quality(reference, lowered, source.tokenizer, prefill, gate, files)
+            measured = generate_quality.measure(
+                reference, lowered, source.tokenizer, prefill, gate, files
+            )
             del reference
 
             def estimate(other: Request) -> GenerateQuality:
@@ -167,14 +165,16 @@ def lower(
                 **quantise(model, source, request, scheme, work),
             }
     with stage(what, "export"):
-        program = decoder_export.export(model, prefill)
+        methods = decoder_export.export_methods(model, prefill, request.methods)
     with stage(what, "lower"):
         constants = decoder_export.constants(config, source.tokenizer, context, prefill)
-        methods = {"forward": program}
         lowered = blame.lowering(
             methods,
             lambda: xnnpack.lower_methods(
-                methods, constants, weights_outside=request.external_weights
+                methods,
+                constants,
+                method=next(iter(methods)),
+                weights_outside=request.external_weights,
             ),
         )
         return lowered, facts
@@ -197,56 +197,10 @@ def package_name(source: ModelSource, request: Request) -> str:
     return clean_name(request.name or source.name)
 
 
-def measure_quality(
-    reference: Decoder,
-    lowered: LoweredProgram,
-    tokenizer: Tokenizer,
-    max_prefill_tokens: int,
-    gate: GenerateGate,
-    data: Sequence[Path] = (),
-) -> GenerateQuality:
-    """Compare the program, as it runs, with ``reference`` on held-out text.
-
-    ``data`` are its ``.ptd`` files.
-    """
-    with running(lowered, [lowered.method], data) as (method,):
-
-        def program(ids: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.float32]:
-            return method.run([ids, positions])[0][0, 0]
-
-        def predictions(window: torch.Tensor, chunk: int) -> torch.Tensor:
-            return language_quality.predictions(program, window.tolist(), chunk)
-
-        quality = _compare(reference, predictions, tokenizer, max_prefill_tokens, gate)
-        if gate.looping is None:
-            return quality
-
-        def most_likely(tokens: Sequence[int], position: int) -> int:
-            ids = np.asarray([tokens], dtype=np.int64)
-            return int(program(ids, np.arange(position, position + len(tokens))).argmax())
-
-        model = looping.Model(method.reset, most_likely, max_prefill_tokens)
-        prompts = looping.prompts(tokenizer, reference.context_length)
-        found = looping.count(model, _answering(reference), prompts, tokenizer.eos_ids)
-        return dataclasses.replace(quality, prompts=len(prompts), looping=found)
-
-
-def _answering(model: Decoder) -> looping.Model:
-    def most_likely(tokens: Sequence[int], position: int) -> int:
-        positions = torch.arange(position, position + len(tokens))
-        with torch.no_grad():
-            return int(model(torch.tensor([tokens]), positions).argmax())
-
-    return looping.Model(model.reset, most_likely, model.context_length)
-
-
 def estimate_quality(
     source: ModelSource, request: Request, max_prefill_tokens: int
 ) -> GenerateQuality:
-    """Compare what ``request`` makes of the weights with fp32 in eager PyTorch; nothing is lowered.
-
-    Texts are predicted in one piece, which gives the same but for rounding.
-    """
+    """Compare what ``request`` makes of the weights with fp32 in eager PyTorch; lower nothing."""
     config = families.read(source.config)
     context = plan.context_length(request.context_length, config)
     reference = weights.load(config, source.tensors, context)
@@ -254,35 +208,7 @@ def estimate_quality(
     if request.variant in decoder.SCHEMES:
         quantise(model, source, request, decoder.SCHEMES[request.variant])
     gate = GATES[request.variant]
-    return _compare(reference, partial(_eager, model), source.tokenizer, max_prefill_tokens, gate)
-
-
-def _compare(
-    reference: Decoder,
-    predictions: Callable[[torch.Tensor, int], torch.Tensor],
-    tokenizer: Tokenizer,
-    max_prefill_tokens: int,
-    gate: GenerateGate,
-) -> GenerateQuality:
-    """Compare ``predictions`` of a window, prefilled in chunks, with those of ``reference``."""
-    windows = held_out(tokenizer, min(WINDOW, reference.context_length), HELD_OUT_WINDOWS)
-    length = windows.shape[1]
-    chunk = min(max_prefill_tokens, max(1, length // 4))
-    ends = language_quality.ends(length, chunk)
-    comparison = language_quality.Comparison()
-    for window in track(windows, len(windows), "measuring, windows"):
-        following = window[torch.tensor(ends[:-1])].tolist()
-        comparison.add(_eager(reference, window, chunk), predictions(window, chunk), following)
-    return comparison.quality(gate)
-
-
-def _eager(model: Decoder, window: torch.Tensor, chunk: int) -> torch.Tensor:
-    """Logits f64 ``[n, vocab]`` after the tokens at `language_quality.ends`."""
-    length = len(window)
-    rows = torch.tensor(language_quality.ends(length, chunk)) - 1
-    with torch.no_grad():
-        stream = model.stream(model.embed(window[None]), torch.arange(length))
-        return model.logits(stream[:, rows])[0].double()
+    return generate_quality.estimate(reference, model, source.tokenizer, max_prefill_tokens, gate)
 
 
 def quantise(

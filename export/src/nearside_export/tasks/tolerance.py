@@ -18,8 +18,10 @@ class Tolerance:
     relative: float = 0.0
     absolute: float = 0.0
 
-    def allows(self, claimed: float, measured: float) -> bool:
-        """Whether ``measured`` is near enough."""
+    def allows(self, claimed: float | None, measured: float | None) -> bool:
+        """Whether ``measured`` is near enough, or neither is a figure."""
+        if claimed is None or measured is None:
+            return claimed is measured
         return abs(claimed - measured) <= self.relative * abs(claimed) + self.absolute
 
 
@@ -36,7 +38,11 @@ class Comparison(Generic[Q]):
         """Say which of the figures in ``tolerances`` are too far off; empty when none is."""
         pairs = {n: (getattr(self.claimed, n), getattr(self.measured, n)) for n in self.tolerances}
         return [
-            f"{name}: {was:.6g} claimed, {now:.6g} measured"
+            f"{name}: {_figure(was)} claimed, {_figure(now)} measured"
             for name, (was, now) in pairs.items()
             if not self.tolerances[name].allows(was, now)
         ]
+
+
+def _figure(value: float | None) -> str:
+    return "none" if value is None else f"{value:.6g}"

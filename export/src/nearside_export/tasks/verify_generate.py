@@ -20,7 +20,7 @@ from nearside_export.manifest import (
 from nearside_export.progress import say
 from nearside_export.sources.language import open_source
 from nearside_export.sources.model import Tokenizer
-from nearside_export.tasks import generate
+from nearside_export.tasks import generate_quality
 from nearside_export.tasks.tolerance import Comparison, Tolerance
 
 TOLERANCES = {
@@ -31,6 +31,8 @@ TOLERANCES = {
     "kl_divergence": Tolerance(relative=0.05, absolute=1e-6),
     # One logit of all: what a CPU rounds otherwise shows here first.
     "logit_max_error": Tolerance(relative=0.25, absolute=1e-4),
+    "prompts": Tolerance(),
+    "looping": Tolerance(absolute=1),
 }
 """int8 kernels of different CPUs may round a value differently."""
 
@@ -66,7 +68,7 @@ def verify(
         say(f"{package.name} {variant.name}: measuring quality")
         # As in the export: fp32 beside itself, what is quantised beside plain attention.
         attention = variant.attention if variant.quantisation == "none" else None
-        measured = generate.measure_quality(
+        measured = generate_quality.measure(
             reference(attention or "plain"),
             program(package, variant),
             source.tokenizer,

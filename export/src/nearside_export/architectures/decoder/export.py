@@ -10,7 +10,29 @@ from torch.export import Dim, ExportedProgram
 from nearside_export.architectures.decoder.attention import keep_what_is_seen
 from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.decoder.model import Decoder
+from nearside_export.manifest.variant import DECODE, PREFILL
 from nearside_export.sources.model import Tokenizer
+
+FORWARD = "forward"
+BOTH = f"{PREFILL},{DECODE}"
+METHODS = (FORWARD, BOTH)
+"""What a language model can be exported as."""
+
+
+def export_methods(
+    model: Decoder, max_prefill_tokens: int, methods: str
+) -> dict[str, ExportedProgram]:
+    """Export ``methods``, one of `METHODS`: what is for several tokens first.
+
+    `FORWARD` takes any number up to ``max_prefill_tokens``. Of two, `DECODE` takes one token, with
+    all its shapes known, and has the caches of `PREFILL`. The model is for such calls from then on.
+    """
+    many = export(model, max_prefill_tokens)
+    if methods == FORWARD:
+        return {FORWARD: many}
+    one = (torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, dtype=torch.int64))
+    with torch.no_grad():
+        return {PREFILL: many, DECODE: torch.export.export(model, one)}
 
 
 def export(model: Decoder, max_prefill_tokens: int) -> ExportedProgram:
