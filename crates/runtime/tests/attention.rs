@@ -94,6 +94,27 @@ fn positions_outside_of_the_cache_are_an_error_that_changes_nothing() {
 }
 
 #[test]
+fn with_a_window_positions_go_round_the_cache() {
+    let mut method = program().load_method("windowed").unwrap();
+    let mut chunk = |first: i64| {
+        let bytes = rows(&mut method, &(first..first + 8).collect::<Vec<_>>()).unwrap();
+        bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect::<Vec<_>>()
+    };
+    // The layer knows no positions: what follows on the same rows as before is the same.
+    let (first, second) = (chunk(0), chunk(8));
+    assert_ne!(first, second);
+    for start in (16..200).step_by(8) {
+        let later = chunk(start);
+        assert!(later.iter().zip(&second).all(|(a, b)| (a - b).abs() < 1e-6), "from {start} on");
+    }
+    let Err(Error::ExecuTorch { code: Code::InvalidArgument, detail, .. }) = rows(&mut method, &[200, 213])
+    else {
+        panic!("a row was written over what another one sees")
+    };
+    assert!(detail.contains("the positions 197 to 213, more than the cache's 16 slots"), "{detail}");
+}
+
+#[test]
 fn rows_that_see_less_than_themselves_are_an_error() {
     let mut method = program().load_method("visible").unwrap();
     let x = [0.5f32; 2 * WIDTH];
