@@ -322,6 +322,23 @@ def test_every_missing_field_of_a_variant_is_named(manifest: Manifest) -> None:
             VALIDATOR.validate(raw)
 
 
+def test_a_variant_says_why_its_quality_was_not_measured(manifest: Manifest) -> None:
+    reason = "no Core ML here"
+    variant = dataclasses.replace(manifest.variants[0], quality=None, unmeasured=reason)
+    raw = json.loads(dataclasses.replace(manifest, variants=[variant]).to_json())
+    VALIDATOR.validate(raw)
+    assert "quality" not in raw["variants"][0]
+    assert read(raw).variants == [variant]
+    both = changed(
+        raw, "variants.0.quality", json.loads(manifest.to_json())["variants"][0]["quality"]
+    )
+    for wrong in (both, changed(raw, "variants.0.unmeasured", "")):
+        with pytest.raises(PackageError, match="'unmeasured'"):
+            read(wrong)
+        with pytest.raises(ValidationError):
+            VALIDATOR.validate(wrong)
+
+
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", '{"schema_version": 2}', "null", '{"schema_version": NaN}']
 )

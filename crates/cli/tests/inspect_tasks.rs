@@ -110,6 +110,26 @@ fn a_language_model_is_shown_with_context_vocabulary_and_sampling() {
 }
 
 #[test]
+fn a_variant_whose_quality_was_not_measured_says_so_and_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = models().join("fixtures/tiny-classifier.nearside");
+    for entry in std::fs::read_dir(&tiny).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    let place = folder.path().join("manifest.json");
+    let mut manifest: Value = serde_json::from_str(&std::fs::read_to_string(&place).unwrap()).unwrap();
+    let variant = manifest["variants"][0].as_object_mut().unwrap();
+    variant.remove("quality");
+    variant.insert("unmeasured".into(), json!("no Core ML on the machine that exported it"));
+    std::fs::write(&place, manifest.to_string()).unwrap();
+    holds(
+        &inspected(folder.path()),
+        &["quality       not measured: no Core ML on the machine that exported it"],
+    );
+}
+
+#[test]
 fn a_model_of_pictures_and_text_is_shown_with_both() {
     let variant = json!({
         "quality": {

@@ -136,7 +136,7 @@ fn what_a_manifest_says_is_read_and_written_again() {
     let read = Manifest::parse(&manifest(TaskKind::Embed).to_string()).unwrap();
     let Task::Embed(embed) = &read.task else { panic!("{:?}", read.task) };
     assert_eq!((embed.embedding.dimensions, embed.embedding.max_tokens), (6, 256));
-    let Quality::Embed(quality) = &read.variants[0].quality else { panic!() };
+    let Some(Quality::Embed(quality)) = &read.variants[0].quality else { panic!() };
     assert_eq!((quality.documents, quality.ndcg_at_10_fp32), (50, 0.87));
     let read = Manifest::parse(&manifest(TaskKind::Describe).to_string()).unwrap();
     let Task::Describe(describe) = &read.task else { panic!("{:?}", read.task) };
@@ -232,6 +232,27 @@ fn a_field_or_quality_of_another_task_is_refused_with_the_task_and_the_place() {
                 assert!(said.starts_with(&format!("task `{task}`: ")), "{said}");
             }
         }
+    }
+}
+
+#[test]
+fn a_variant_may_say_why_its_quality_was_not_measured_instead() {
+    for task in TASKS {
+        let mut manifest = manifest(task);
+        let variant = manifest["variants"][0].as_object_mut().unwrap();
+        let quality = variant.remove("quality").unwrap();
+        assert!(reason(&manifest).contains("the variant `portable` has neither `quality` nor"));
+        manifest["variants"][0]["unmeasured"] = json!("no Core ML here");
+        let read = Manifest::parse(&manifest.to_string()).unwrap();
+        assert_eq!(read.variants[0].quality, None);
+        assert_eq!(read.variants[0].unmeasured.as_deref(), Some("no Core ML here"));
+        let written = serde_json::to_value(&read).unwrap();
+        assert!(written["variants"][0].get("quality").is_none(), "{written}");
+        assert_eq!(Manifest::parse(&written.to_string()).unwrap(), read);
+        let empty = reason(&changed(&manifest, "/variants/0/unmeasured", json!("")));
+        assert!(empty.contains("empty `unmeasured`"), "{empty}");
+        manifest["variants"][0]["quality"] = quality;
+        assert!(reason(&manifest).contains("both `quality` and `unmeasured`"));
     }
 }
 

@@ -109,8 +109,15 @@ pub(super) fn quantisation(variant: &Variant) -> String {
     std::iter::once(variant.quantisation.clone()).chain(more).collect::<Vec<_>>().join(", ")
 }
 
-/// What was measured of the variant.
-pub(super) fn quality(quality: &Quality) -> String {
+/// What was measured of the variant, or why nothing was.
+pub(super) fn quality(variant: &Variant) -> String {
+    match &variant.quality {
+        Some(found) => measured(found),
+        None => format!("not measured: {}", variant.unmeasured.as_deref().unwrap_or("nobody says why")),
+    }
+}
+
+fn measured(quality: &Quality) -> String {
     let percent = |share: f64| share * 100.0;
     match quality {
         Quality::Classify(found) => format!(

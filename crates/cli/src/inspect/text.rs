@@ -27,7 +27,7 @@ pub(super) fn package(package: &Package, document: &PackageDocument<'_>) -> Stri
                 "at export",
                 format!("{:.1} % of the graph's operators went to delegates", variant.coverage * 100.0),
             ),
-            ("quality", task::quality(&variant.quality)),
+            ("quality", task::quality(variant)),
             ("exported by", format!("ExecuTorch {}, torch {}", variant.executorch, variant.torch)),
         ]);
         text += &methods(program);

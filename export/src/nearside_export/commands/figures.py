@@ -8,7 +8,15 @@ from nearside_export.manifest import (
     EmbedQuality,
     GenerateQuality,
     Quality,
+    Variant,
 )
+
+
+def variant_figures(variant: Variant) -> str:
+    """Say how near a variant is to eager fp32, or why nobody knows."""
+    if variant.quality is None:
+        return f"quality not measured: {variant.unmeasured}"
+    return figures(variant.quality)
 
 
 def figures(q: Quality) -> str:

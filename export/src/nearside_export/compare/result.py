@@ -68,7 +68,9 @@ class Result:
 
 
 def claimed(subject: Subject) -> Figures:
-    """Give the manifest's figures without the gate."""
+    """Give the manifest's figures without the gate; none where none were measured."""
+    if subject.variant.quality is None:
+        return {}
     figures = dataclasses.asdict(subject.variant.quality)
     del figures["gate"]
     return figures

@@ -42,7 +42,7 @@ class Manifest:
         if twice := [n for n in names if names.count(n) > 1]:
             raise PackageError(f"{self.name} has the variant {twice[0]!r} twice")
         for variant in self.variants:
-            if not isinstance(variant.quality, quality):
+            if not isinstance(variant.quality, quality | None):
                 raise PackageError(
                     f"the quality of {variant.name} is a {type(variant.quality).__name__}, "
                     f"task {self.task.NAME} has {quality.__name__}"
@@ -124,7 +124,7 @@ def _from_dict(raw: dict[str, Any]) -> Manifest:
     own = {k: v for k, v in raw.items() if k in of_tasks}
     _check_fields(kind, own)
     task = reading.read(kind, own, "")
-    overrides = {"quality": QUALITIES[kind.NAME]}
+    overrides = {"quality": QUALITIES[kind.NAME] | None}
     variants = [
         reading.read(Variant, v, f"variants[{i}]", overrides) for i, v in enumerate(common.variants)
     ]
@@ -150,7 +150,8 @@ def _variant_to_dict(variant: Variant) -> dict[str, Any]:
     order = [
         "name", "program", "external_data", "method", "executorch", "torch", "torchao",
         "quantisation", "group_size", "rounding", "embedding_bits", "attention", "delegates",
-        "operators", "coverage", "planned_bytes", "methods", "quality", "export_command",
+        "operators", "coverage", "planned_bytes", "methods", "quality", "unmeasured",
+        "export_command",
     ]  # fmt: skip
     return {name: raw[name] for name in order if name in raw}
 

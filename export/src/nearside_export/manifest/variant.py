@@ -19,6 +19,7 @@ Quantisation = Literal[
     "int8-weight-only",
     "int8-dynamic",
     "8da4w",
+    "fp16",
 ]
 Rounding = Literal["nearest", "hqq", "gptq", "source"]
 EmbeddingBits = Literal[4, 8, 16, 32]
@@ -54,6 +55,8 @@ class Variant:
     ``group_size`` weights share a scale, where the scheme has groups; ``rounding`` says how int4
     values were chosen (``source``: kept as the source had them); ``embedding_bits`` are those of
     the embedding table; ``attention`` says which operators the decoder's attention is made of.
+
+    ``quality`` was measured, or ``unmeasured`` says why it was not.
     """
 
     name: str
@@ -67,8 +70,9 @@ class Variant:
     operators: list[str]
     coverage: float
     planned_bytes: int
-    quality: Quality
     export_command: str
+    quality: Quality | None = None
+    unmeasured: str | None = None
     external_data: list[FileRef] = field(default_factory=list)
     methods: list[MethodFacts] | None = None
     group_size: int | None = None
@@ -78,6 +82,10 @@ class Variant:
 
     def __post_init__(self) -> None:
         _check_share(self.coverage)
+        if self.quality is None and not self.unmeasured:
+            raise ValueError("has no field 'quality', and 'unmeasured' does not say why")
+        if self.quality is not None and self.unmeasured is not None:
+            raise ValueError("has both 'quality' and 'unmeasured'")
         if self.group_size is not None and self.group_size < 1:
             raise ValueError(f"group_size {self.group_size} must be at least 1")
         if self.methods is None:

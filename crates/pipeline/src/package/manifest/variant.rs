@@ -48,8 +48,17 @@ pub struct Variant<Q = Quality> {
     /// What each method needs, if there are several.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub methods: Option<Vec<MethodEntry>>,
-    /// Measured against eager fp32.
-    pub quality: Q,
+    /// Measured against eager fp32; or [`Variant::unmeasured`] says why not.
+    #[serde(
+        default = "Option::default",
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[serde(bound(deserialize = "Q: Deserialize<'de>"))]
+    pub quality: Option<Q>,
+    /// Why its quality was not measured at export, such as a delegate that the machine lacked.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub unmeasured: Option<String>,
     /// The command that made it.
     pub export_command: String,
 }
@@ -105,7 +114,8 @@ impl<Q> Variant<Q> {
             coverage: self.coverage,
             planned_bytes: self.planned_bytes,
             methods: self.methods,
-            quality: quality(self.quality),
+            quality: self.quality.map(quality),
+            unmeasured: self.unmeasured,
             export_command: self.export_command,
         }
     }
@@ -118,6 +128,12 @@ impl<Q> Variant<Q> {
         }
         if self.methods.is_some() && names.len() < 2 {
             return wrong("has `methods` and fewer than two of them");
+        }
+        match (&self.quality, &self.unmeasured) {
+            (None, None) => return wrong("has neither `quality` nor, in `unmeasured`, why there is none"),
+            (Some(_), Some(_)) => return wrong("has both `quality` and `unmeasured`"),
+            (None, Some(reason)) if reason.is_empty() => return wrong("has an empty `unmeasured`"),
+            _ => {}
         }
         if !names.contains(&self.method.as_str()) {
             return wrong(&format!("has no method `{}` among its methods", self.method));
