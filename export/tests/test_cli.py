@@ -31,7 +31,7 @@ def test_the_command_line_knows_every_registered_classifier() -> None:
     assert set(CLASSIFIERS) == set(registry.CLASSIFIERS)
 
 
-@pytest.mark.parametrize("arguments", [[], ["classify"], ["classify", "x", "--variant", "int3"]])
+@pytest.mark.parametrize("arguments", [[], ["classify"], ["classify", "x", "--rounding", "up"]])
 def test_wrong_usage_exits_with_2(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
         main(arguments)

@@ -50,7 +50,7 @@ def test_a_package_is_what_its_manifest_says(
     assert variant.quality.logit_max_error < 1e-4
     assert variant.quality.next_token_agreement == 1.0
     assert variant.export_command == (
-        "nearside-export generate tiny-llama --variant fp32 --context 96 --max-prefill 16"
+        "nearside-export generate tiny-llama --context 96 --max-prefill 16"
     )
     named = {"manifest.json", *(f.path for f in manifest.files())}
     assert {p.name for p in package.iterdir()} == named

@@ -7,7 +7,7 @@ import contextlib
 import pytest
 import torch
 
-from nearside_export.lower import retracing, xnnpack
+from nearside_export.lower import partitioned, retracing, xnnpack
 
 
 class Mixed(torch.nn.Module):
@@ -52,7 +52,7 @@ def test_retraces_are_left_out() -> None:
         try:
             with block():
                 program = torch.export.export(Mixed().eval(), (torch.ones(1, 3, 8, 8),))
-                xnnpack.to_edge_transform_and_lower(
+                partitioned.to_edge_transform_and_lower(
                     program, partitioner=[xnnpack.XnnpackPartitioner()]
                 )
         finally:

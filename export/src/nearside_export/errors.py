@@ -35,3 +35,7 @@ class UnsupportedError(ExportError):
 
 class MethodError(ExportError):
     """A method of a program cannot be loaded or run."""
+
+
+class LibraryError(ExportError):
+    """A delegate's own packages or libraries are missing, or of another version."""

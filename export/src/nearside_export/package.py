@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,9 +28,9 @@ def clean_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
 
 
-def package_path(out: Path, name: str, fp32: bool) -> Path:
+def package_path(out: Path, name: str, schemes: Iterable[str]) -> Path:
     """Where a package goes: fp32 alone gets a name of its own, beside the other variants'."""
-    return out / f"{name}{'-fp32' if fp32 else ''}{SUFFIX}"
+    return out / f"{name}{'-fp32' if set(schemes) == {'fp32'} else ''}{SUFFIX}"
 
 
 def licence_of(origin: str, asked: str | None, stated: str | None) -> str:
@@ -157,7 +157,7 @@ def _sweep(target: Path) -> None:
             os.close(handle)
 
 
-def refuse_dropping(target: Path, variants: set[str]) -> None:
+def refuse_dropping(target: Path, variants: Collection[str]) -> None:
     """Don't replace something else than a package, or a package by one with fewer variants."""
     if not (target / FILE_NAME).exists():
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -167,10 +167,11 @@ def refuse_dropping(target: Path, variants: set[str]) -> None:
             )
         return
     kept = {v.name for v in Manifest.read(target).variants}
-    if lost := kept - variants:
+    if lost := sorted(kept.difference(variants)):
         raise ExportError(
-            f"{target} also holds {', '.join(sorted(lost))}, which this export would drop: "
-            "use --variant all, or another folder with --out"
+            f"{target} also holds {', '.join(lost)}, which this export would drop: export them "
+            f"together with --variant {','.join([*variants, *lost])}, or choose another folder "
+            "with --out"
         )
 
 

@@ -34,8 +34,8 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Llama:
     registry.write("llama", root / "tiny-llama")
     keep_one_layer(root / "tiny-llama")
     source = open_source(root / "tiny-llama")
-    fp32 = generate.Request("fp32", context_length=96, max_prefill_tokens=32)
-    int8 = generate.Request("int8", context_length=96, max_prefill_tokens=24)
+    fp32 = generate.Request(("fp32",), context_length=96, max_prefill_tokens=32)
+    int8 = generate.Request(("int8",), context_length=96, max_prefill_tokens=24)
     packages = [generate.export_package(source, r, root, "test") for r in (fp32, int8)]
     return Llama(root / "tiny-llama", *packages)
 

@@ -128,7 +128,7 @@ def test_an_export_below_its_gate_writes_nothing(
     monkeypatch.setitem(embed.GATES, "fp32", EmbedGate(-0.01))
     source = sentence_transformers.open_folder(bert_folder)
     with pytest.raises(QualityError, match="Nothing was written"):
-        embed.export_package(source, embed.Request(schemes=("fp32",)), tmp_path, "test")
+        embed.export_package(source, embed.Request(variants=("fp32",)), tmp_path, "test")
     assert list(tmp_path.iterdir()) == []
 
 

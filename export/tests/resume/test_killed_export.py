@@ -54,14 +54,14 @@ def test_a_killed_export_goes_on_where_it_was_and_gives_the_same_bytes(tmp_path:
         (place,) = work.iterdir()
         return {p.name for p in place.iterdir()}
 
-    assert export("keeping:gptq-1")[0] == -signal.SIGKILL
-    assert kept() == {"gptq-0", "gptq-1.part"}
+    assert export("keeping:xnnpack-8da4w-gptq-1")[0] == -signal.SIGKILL
+    assert kept() == {"xnnpack-8da4w-gptq-0", "xnnpack-8da4w-gptq-1.part"}
     package = out / "tiny.nearside"
     shutil.copytree(tmp_path / "alone" / "tiny.nearside", package)
     code, said = export("replacing")
     assert code == -signal.SIGKILL
     assert "quantise took" in said
-    assert kept() == {"rounded", "program-xnnpack-8da4w"}
+    assert kept() == {"xnnpack-8da4w-rounded", "program-xnnpack-8da4w"}
     # Killed in the very moment in which there was neither package.
     assert not package.exists()
     assert len(list(out.iterdir())) == 2

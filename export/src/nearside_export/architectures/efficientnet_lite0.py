@@ -91,5 +91,9 @@ EFFICIENTNET_LITE0 = Classifier(
     # The stem and the first block: 2 KB more, and half of the noise (export/README.md).
     float_modules=("_conv_stem", "_bn0", "_swish", "_blocks.0"),
     labels=labels,
-    gates={"int8": ClassifyGate(top1_agreement=0.97), "fp32": ClassifyGate(top1_agreement=1.0)},
+    gates={
+        "int8": ClassifyGate(top1_agreement=0.97),
+        "fp16": ClassifyGate(top1_agreement=0.98),
+        "fp32": ClassifyGate(top1_agreement=1.0),
+    },
 )

@@ -55,5 +55,9 @@ TINY_COLOUR = Classifier(
     load=lambda: TinyColour().eval(),
     build=lambda classes: TinyColour(classes),
     labels=lambda: list(LABELS),
-    gates={"fp32": ClassifyGate(top1_agreement=1.0), "int8": ClassifyGate(top1_agreement=0.9)},
+    gates={
+        "fp32": ClassifyGate(top1_agreement=1.0),
+        "fp16": ClassifyGate(top1_agreement=0.98),
+        "int8": ClassifyGate(top1_agreement=0.9),
+    },
 )

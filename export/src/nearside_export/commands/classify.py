@@ -9,9 +9,9 @@ from typing import Any
 
 from nearside_export.commands import exports
 from nearside_export.errors import UsageError
+from nearside_export.wanted import read
 
 CLASSIFIERS = ("efficientnet-lite0", "tiny-classifier")
-VARIANTS = ("int8", "fp32", "all")
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -22,7 +22,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help=f"one of: {', '.join(CLASSIFIERS)}; or a checkpoint (.pt, .pth, .safetensors) "
         "with --architecture",
     )
-    classify.add_argument("--variant", choices=VARIANTS, default="int8")
+    exports.add_variants(classify, "classify")
     classify.add_argument("--architecture", help="of a checkpoint: a name above, or timm/NAME")
     classify.add_argument("--labels", type=Path, help="of a checkpoint: one class name a line")
     classify.add_argument("--licence", help="of a checkpoint: SPDX identifier")
@@ -37,6 +37,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _run(options: argparse.Namespace) -> None:
     if options.architecture is None:
         _refuse_checkpoint_options(options)
+    names = exports.variants(options, "classify")
     # Imported late: torch takes seconds, and a typing error should not have to wait for it.
     from nearside_export.architectures import registry
     from nearside_export.plan import classify as plan
@@ -56,17 +57,18 @@ def _run(options: argparse.Namespace) -> None:
             options.name,
         )
         content = [options.architecture, identity.files(Path(options.model), options.labels)]
-    schemes = ["int8", "fp32"] if options.variant == "all" else [options.variant]
-    target = classify.package_path(classifier, options.out, options.variant)
-    if exports.planned(options, plan.plan(classifier, target, schemes)):
+    target = classify.package_path(classifier, options.out, names)
+    if exports.planned(options, plan.plan(classifier, target, read(names, "classify"))):
         return
     classify.export_package(
         classifier,
-        schemes,
+        names,
         target,
         _command(options),
         exports.keeping(options, content),
         external_weights=options.external_weights,
+        unmeasured=options.unmeasured,
+        soc=options.soc,
     )
     exports.report(target)
 
@@ -85,10 +87,7 @@ def _refuse_checkpoint_options(options: argparse.Namespace) -> None:
 def _command(options: argparse.Namespace) -> str:
     """Spell the command as anyone can repeat it: without this machine's folders."""
     words = ["nearside-export", "classify", Path(options.model).name]
-    if options.variant != "int8":
-        words += ["--variant", options.variant]
-    if options.external_weights:
-        words.append("--external-weights")
+    words += exports.words(options, {**exports.VARIANT_DEFAULTS, "external_weights": False})
     if options.architecture is not None:
         words += ["--architecture", options.architecture, "--labels", options.labels.name]
         words += ["--licence", options.licence]

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from nearside_export.commands import exports
 from nearside_export.errors import UsageError
-
-VARIANTS = ("fp32",)
+from nearside_export.wanted import read
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -18,7 +17,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "describe", help="export a model for pictures and text: Gemma 3, Gemma 3n"
     )
     describe.add_argument("source", type=Path, help="local Hugging Face folder")
-    describe.add_argument("--variant", choices=VARIANTS, default="fp32")
+    exports.add_variants(describe, "describe")
     describe.add_argument("--context", type=int, help="positions in the KV cache (default: 1024)")
     describe.add_argument(
         "--max-prefill",
@@ -34,6 +33,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     exports.check_lengths(options)
+    names = exports.variants(options, "describe")
     from nearside_export import package
     from nearside_export.plan import describe as plan
     from nearside_export.sources import huggingface
@@ -44,18 +44,20 @@ def _run(options: argparse.Namespace) -> None:
         )
     package.licence_of(options.source.name, options.licence, huggingface.licence(options.source))
     name = options.name or options.source.resolve().name
-    target = package.package_path(options.out, name, options.variant == "fp32")
-    if exports.planned(options, plan.plan(options.source, target, options.attention)):
+    wanted = read(names, "describe")
+    target = package.package_path(options.out, name, [v.scheme for v in wanted])
+    if exports.planned(options, plan.plan(options.source, target, wanted, options.attention)):
         return
     from nearside_export.resume import identity
     from nearside_export.tasks import describe
 
     request = describe.Request(
-        variant=options.variant,
+        variants=names,
         context_length=options.context,
         max_prefill_tokens=options.max_prefill,
         attention=options.attention,
         external_weights=options.external_weights,
+        unmeasured=options.unmeasured,
         licence=options.licence,
         name=options.name,
     )
@@ -71,8 +73,9 @@ def _run(options: argparse.Namespace) -> None:
 
 def _command(options: argparse.Namespace) -> str:
     """Spell the command as anyone can repeat it: without this machine's folders."""
-    words = ["nearside-export", "describe", options.source.name, "--variant", options.variant]
+    words = ["nearside-export", "describe", options.source.name]
     defaults = {
+        **exports.VARIANT_DEFAULTS,
         "context": None,
         "max_prefill": None,
         "attention": "plain",

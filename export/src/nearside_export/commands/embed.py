@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearside_export.commands import exports
+from nearside_export.wanted import read
 
 if TYPE_CHECKING:
     from nearside_export.sources.sentence_transformers import EmbedderSource
 
 KNOWN = ("all-minilm-l6-v2",)
-VARIANTS = ("int8", "fp32", "all")
 BITS = (8, 4)
 
 
@@ -23,7 +23,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "embed", help="export a text encoder: a sentence-transformers folder, or one by name"
     )
     embed.add_argument("source", help=f"local model folder, or one of: {', '.join(KNOWN)}")
-    embed.add_argument("--variant", choices=VARIANTS, default="int8")
+    exports.add_variants(embed, "embed")
     embed.add_argument(
         "--embedding-bits",
         type=int,
@@ -40,23 +40,25 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
+    names = exports.variants(options, "embed")
     source = open_source(options.source)
     from nearside_export import package
     from nearside_export.plan import embed as plan
 
-    schemes = ("int8", "fp32") if options.variant == "all" else (options.variant,)
+    wanted = read(names, "embed")
     package.licence_of(source.origin, options.licence, source.licence)
     name = package.clean_name(options.name or source.name)
-    target = package.package_path(options.out, name, schemes == ("fp32",))
-    if exports.planned(options, plan.plan(source, target, schemes, options.embedding_bits)):
+    target = package.package_path(options.out, name, [v.scheme for v in wanted])
+    if exports.planned(options, plan.plan(source, target, wanted, options.embedding_bits)):
         return
     # Imported late: torch takes seconds, and a dry run does without.
     from nearside_export.tasks import embed
 
     request = embed.Request(
-        schemes=schemes,
+        variants=names,
         embedding_bits=options.embedding_bits,
         max_tokens=options.max_tokens,
+        unmeasured=options.unmeasured,
         licence=options.licence,
         name=options.name,
     )
@@ -92,7 +94,7 @@ def _command(options: argparse.Namespace) -> str:
     """Spell the command as anyone can repeat it: without this machine's folders."""
     words = ["nearside-export", "embed", Path(options.source).name]
     defaults = {
-        "variant": VARIANTS[0],
+        **exports.VARIANT_DEFAULTS,
         "embedding_bits": BITS[0],
         "max_tokens": None,
         "licence": None,

@@ -6,8 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearside_export.commands.figures import figures
+from nearside_export import wanted
+from nearside_export.commands.figures import variant_figures
 from nearside_export.errors import UsageError
+from nearside_export.lower.delegates import DELEGATES, USUAL
 
 if TYPE_CHECKING:
     from nearside_export.plan.plan import Plan
@@ -41,6 +43,56 @@ def add_named(parser: argparse.ArgumentParser) -> None:
     """Add what the source states, unless it is given."""
     parser.add_argument("--licence", help="SPDX identifier, where the model states none")
     parser.add_argument("--name", help="the package's name (default: the source's)")
+
+
+def add_variants(parser: argparse.ArgumentParser, task: str) -> None:
+    """Add which variants are made, and for which delegates."""
+    schemes = DELEGATES[USUAL].schemes[task]
+    parser.add_argument(
+        "--variant",
+        metavar="NAMES",
+        help=f"one or more of {', '.join(schemes)} with commas between them, or all: variants of "
+        f"one package (default: {schemes[0]}, or what the delegate usually holds). A name may have "
+        f"its delegate: {USUAL}-{schemes[0]}",
+    )
+    parser.add_argument(
+        "--delegate",
+        metavar="NAMES",
+        default=USUAL,
+        help=f"who runs them: one or more of {', '.join(DELEGATES)} (default: {USUAL})",
+    )
+    parser.add_argument("--soc", help="--delegate qnn: the chip to compile for, such as SM8650")
+    parser.add_argument(
+        "--unmeasured",
+        action="store_true",
+        help="also make variants that don't run on this machine, whose quality can't be measured",
+    )
+
+
+def variants(options: argparse.Namespace, task: str) -> tuple[str, ...]:
+    """Name the variants that are asked for, such as ``xnnpack-int8``.
+
+    `UsageError` and `LibraryError` for what can't be made (see `tasks.preflight`).
+    """
+    from nearside_export.tasks import preflight
+
+    names = wanted.choose(options.variant, options.delegate, task)
+    preflight.check(
+        wanted.read(names, task),
+        soc=options.soc,
+        external_weights=getattr(options, "external_weights", False),
+        unmeasured=options.unmeasured,
+    )
+    return names
+
+
+VARIANT_DEFAULTS = {
+    "variant": None,
+    "delegate": USUAL,
+    "soc": None,
+    "unmeasured": False,
+}
+"""Of the options of `add_variants`, for `words`."""
 
 
 def add_external_weights(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +139,7 @@ def report(target: Path) -> None:
     for variant in Manifest.read(target).variants:
         print(
             f"  {variant.name}: {variant.bytes} bytes, coverage {variant.coverage:.4f}, "
-            f"{figures(variant.quality)}"
+            f"{variant_figures(variant)}"
         )
 
 

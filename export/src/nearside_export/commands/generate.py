@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 
 from nearside_export.commands import exports
+from nearside_export.wanted import read
 
-VARIANTS = ("fp32", "int8", "8da4w")
 GROUP_SIZES = (32, 64, 128)
 ROUNDINGS = ("auto", "source", "nearest", "hqq", "gptq")
 METHODS = ("forward", "prefill,decode")
@@ -21,7 +21,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "generate", help="export a language model: a Hugging Face folder or a GGUF file"
     )
     generate.add_argument("source", type=Path, help="local model folder, or .gguf file")
-    generate.add_argument("--variant", choices=VARIANTS, default="fp32")
+    exports.add_variants(generate, "generate")
     generate.add_argument(
         "--context", type=int, help="positions in the KV cache (default: 1024, or the model's)"
     )
@@ -61,6 +61,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     exports.check_lengths(options)
+    names = exports.variants(options, "generate")
     from nearside_export import package
     from nearside_export.plan import generate as plan
     from nearside_export.sources.language import open_source
@@ -68,12 +69,13 @@ def _run(options: argparse.Namespace) -> None:
     source = open_source(options.source)
     package.licence_of(source.origin, options.licence, source.licence)
     name = package.clean_name(options.name or source.name)
-    target = package.package_path(options.out, name, options.variant == "fp32")
-    package.refuse_dropping(target, {f"xnnpack-{options.variant}"})
+    wanted = read(names, "generate")
+    target = package.package_path(options.out, name, [v.scheme for v in wanted])
+    package.refuse_dropping(target, [v.name for v in wanted])
     planned = plan.plan(
         source,
         target,
-        options.variant,
+        wanted,
         options.context,
         options.group_size,
         options.rounding,
@@ -87,7 +89,7 @@ def _run(options: argparse.Namespace) -> None:
     from nearside_export.tasks import generate
 
     request = generate.Request(
-        variant=options.variant,
+        variants=names,
         context_length=options.context,
         max_prefill_tokens=options.max_prefill,
         group_size=options.group_size,
@@ -95,6 +97,7 @@ def _run(options: argparse.Namespace) -> None:
         attention=options.attention,
         methods=options.methods,
         external_weights=options.external_weights,
+        unmeasured=options.unmeasured,
         licence=options.licence,
         name=options.name,
     )
@@ -110,8 +113,9 @@ def _run(options: argparse.Namespace) -> None:
 
 def _command(options: argparse.Namespace) -> str:
     """Spell the command as anyone can repeat it: without this machine's folders."""
-    words = ["nearside-export", "generate", options.source.name, "--variant", options.variant]
+    words = ["nearside-export", "generate", options.source.name]
     defaults = {
+        **exports.VARIANT_DEFAULTS,
         "context": None,
         "max_prefill": MAX_PREFILL,
         "group_size": GROUP_SIZES[0],

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from nearside_export.architectures.decoder import families as decoders
 from nearside_export.errors import UnsupportedError
 from nearside_export.plan import costs
-from nearside_export.plan.plan import Plan
+from nearside_export.plan.plan import Plan, delegates_of
 from nearside_export.sources import huggingface, image_processor
 from nearside_export.sources.fields import Fields
 from nearside_export.sources.safetensors import SafeTensors
+from nearside_export.wanted import Wanted
 
 ARCHITECTURES = ("Gemma3ForConditionalGeneration", "Gemma3nForConditionalGeneration")
 _UNUSED = (".audio_tower.", ".embed_audio.")
 
 
-def plan(folder: Path, package: Path, attention: str) -> Plan:
-    """Estimate an fp32 export; `SourceError` and `UnsupportedError` as the export has them."""
+def plan(folder: Path, package: Path, variants: Sequence[Wanted], attention: str) -> Plan:
+    """Estimate an export; `SourceError` and `UnsupportedError` as the export has them."""
     config = Fields.read(folder / huggingface.CONFIG)
     stated = config.texts("architectures")
     if not set(stated) & set(ARCHITECTURES):
@@ -41,15 +43,18 @@ def plan(folder: Path, package: Path, attention: str) -> Plan:
         for name in tensors.names()
         if not any(part in f".{name}" for part in _UNUSED)
     )
-    size = costs.FILES_BYTES + len(tokenizer.json) + 4 * parameters
-    seconds = costs.START_SECONDS + layers * costs.SECONDS_A_LAYER["fp32"]
+    count = len(variants)
+    size = costs.FILES_BYTES + len(tokenizer.json) + 4 * parameters * count
+    seconds = layers * costs.SECONDS_A_LAYER["fp32"]
+    seconds += parameters * costs.SECONDS_A_PARAMETER["fp32"]
     return Plan(
         package=package,
-        quantisation=("none",),
+        quantisation=("none",) * count,
         parameters=parameters,
         package_bytes=size,
         work_bytes=size,
         memory_bytes=costs.START_BYTES + int(parameters * costs.BYTES_A_PARAMETER["fp32"]),
-        seconds=seconds + parameters * costs.SECONDS_A_PARAMETER["fp32"],
+        seconds=costs.START_SECONDS + count * seconds,
         attention=attention,
+        delegates=delegates_of(variants),
     )

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from nearside_export.architectures.encoder import families
 from nearside_export.architectures.encoder.config import EncoderConfig
 from nearside_export.plan import costs
-from nearside_export.plan.plan import Plan
+from nearside_export.plan.plan import Plan, delegates_of
 from nearside_export.sources.sentence_transformers import EmbedderSource
+from nearside_export.wanted import Wanted
 
-_QUANTISATION = {"fp32": "none", "int8": "pt2e-dynamic-int8"}
+_QUANTISATION = {"fp32": "none", "fp16": "fp16", "int8": "pt2e-dynamic-int8"}
 
 
 def plan(
-    source: EmbedderSource, package: Path, schemes: tuple[str, ...], embedding_bits: int
+    source: EmbedderSource, package: Path, variants: Sequence[Wanted], embedding_bits: int
 ) -> Plan:
     """Estimate an export; `SourceError` and `UnsupportedError` as the export itself has them."""
     config = families.family(source.config).read(source.config)
@@ -23,21 +25,22 @@ def plan(
     positions = config.positions * config.hidden_size
     parameters = linear + table + positions
     size, seconds, memory = costs.FILES_BYTES + len(source.tokenizer), costs.START_SECONDS, 0.0
-    for scheme in schemes:
-        floats = 4 * (linear + table)
-        ints = linear + table * embedding_bits // 8
-        size += 4 * positions + (floats if scheme == "fp32" else ints)
+    for variant in variants:
+        scheme = variant.scheme
+        floats = {"fp32": 4, "fp16": 2}.get(scheme, 0) * (linear + table)
+        size += 4 * positions + (floats or linear + table * embedding_bits // 8)
         seconds += config.layers * costs.SECONDS_A_LAYER[scheme]
         seconds += parameters * costs.SECONDS_A_PARAMETER[scheme]
         memory = max(memory, parameters * costs.BYTES_A_PARAMETER[scheme])
     return Plan(
         package=package,
-        quantisation=tuple(_QUANTISATION[s] for s in schemes),
+        quantisation=tuple(_QUANTISATION[v.scheme] for v in variants),
         parameters=parameters,
         package_bytes=size,
         work_bytes=size,
         memory_bytes=costs.START_BYTES + int(memory),
         seconds=seconds,
+        delegates=delegates_of(variants),
     )
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from nearside_export.architectures.decoder import families
 from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.errors import SourceError, UsageError
 from nearside_export.plan import costs
-from nearside_export.plan.plan import Plan
+from nearside_export.plan.plan import Plan, delegates_of
 from nearside_export.sources.model import ModelSource
+from nearside_export.wanted import Wanted
 
 DEFAULT_CONTEXT = 1024
 _QUANTISATION = {"fp32": "none", "int8": "int8-dynamic", "8da4w": "8da4w"}
@@ -35,7 +37,7 @@ def context_length(asked: int | None, config: DecoderConfig) -> int:
 def plan(
     source: ModelSource,
     package: Path,
-    variant: str,
+    variants: Sequence[Wanted],
     context: int | None,
     group_size: int,
     rounding: str,
@@ -51,39 +53,40 @@ def plan(
     table = config.vocab_size * config.hidden_size
     tables = 1 if config.tied else 2
     parameters = linear + tables * table
-    if rounding == "auto" and variant == "8da4w" and source.origin.startswith("GGUF"):
+    if rounding == "auto" and source.origin.startswith("GGUF"):
         held = getattr(source.tensors, "kinds", lambda: set())()
         rounding = "source" if held and held <= _INT4_KINDS else rounding
-    size = costs.FILES_BYTES + len(source.tokenizer.json)
-    if variant == "fp32":
-        size += 4 * (linear + tables * table)
-    else:
-        size += tables * table + 2 * _ROW_BYTES * config.vocab_size
-    if variant == "int8":
-        size += linear
-    elif variant == "8da4w":
-        offsets = _OFFSET_BYTES if rounding == "source" else 0
-        size += int(linear * (0.5 + (_SCALE_BYTES + offsets) / group_size))
-    rounded = linear * (1 + 4 / group_size) if variant == "8da4w" else 0
+    size, rounded, memory = costs.FILES_BYTES + len(source.tokenizer.json), 0.0, 0.0
+    seconds, quantisation = costs.START_SECONDS, []
     layers = len(config.layers) * len(methods.split(","))
-    seconds = costs.START_SECONDS + layers * costs.SECONDS_A_LAYER[variant]
-    seconds += parameters * costs.SECONDS_A_PARAMETER[variant]
-    if variant == "8da4w":
-        seconds += linear * costs.ROUNDING_SECONDS[rounding]
-    scheme = _QUANTISATION[variant]
-    if variant == "8da4w":
-        scheme += f", groups of {group_size}, rounding {rounding}"
+    for scheme in (variant.scheme for variant in variants):
+        said = _QUANTISATION[scheme]
+        if scheme == "fp32":
+            size += 4 * (linear + tables * table)
+        else:
+            size += tables * table + 2 * _ROW_BYTES * config.vocab_size
+        if scheme == "int8":
+            size += linear
+        elif scheme == "8da4w":
+            offsets = _OFFSET_BYTES if rounding == "source" else 0
+            size += int(linear * (0.5 + (_SCALE_BYTES + offsets) / group_size))
+            rounded += linear * (1 + 4 / group_size)
+            seconds += linear * costs.ROUNDING_SECONDS[rounding]
+            said += f", groups of {group_size}, rounding {rounding}"
+        seconds += layers * costs.SECONDS_A_LAYER[scheme]
+        seconds += parameters * costs.SECONDS_A_PARAMETER[scheme]
+        memory = max(memory, parameters * costs.BYTES_A_PARAMETER[scheme])
+        quantisation.append(said)
     return Plan(
         package=package,
-        quantisation=(scheme,),
+        quantisation=tuple(quantisation),
         parameters=parameters,
         package_bytes=size,
         work_bytes=size + int(rounded),
-        memory_bytes=costs.START_BYTES
-        + int(parameters * costs.BYTES_A_PARAMETER[variant])
-        + 4 * cache,
+        memory_bytes=costs.START_BYTES + int(memory) + 4 * cache,
         seconds=seconds,
         attention=attention,
+        delegates=delegates_of(variants),
     )
 
 

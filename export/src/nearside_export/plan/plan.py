@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nearside_export import disk
+from nearside_export.wanted import Wanted
 
 MACHINE = "two cores of an x86_64 server"
 """What the estimates of time are for; they are rough (see :mod:`.costs`)."""
@@ -58,6 +60,11 @@ class Plan:
             f"  time           about {_time(self.seconds)} on {MACHINE}, roughly",
         ]
         return "\n".join(lines)
+
+
+def delegates_of(variants: Sequence[Wanted]) -> tuple[str, ...]:
+    """Name ExecuTorch's delegates of ``variants``, as the manifest does."""
+    return tuple(dict.fromkeys(v.delegate.backend or "portable kernels" for v in variants))
 
 
 def same_disk(one: Path, other: Path) -> bool:

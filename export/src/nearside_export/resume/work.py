@@ -24,22 +24,27 @@ if TYPE_CHECKING:
 
 
 class Work:
-    """Results in ``place``, by name; null keeps nothing."""
+    """Results in ``place``, by name; null keeps nothing. ``prefix`` stands before all names."""
 
-    def __init__(self, place: Path | None) -> None:
+    def __init__(self, place: Path | None, prefix: str = "") -> None:
         self._place = place
+        self._prefix = prefix
+
+    def part(self, prefix: str) -> Work:
+        """Give the results whose names begin with ``prefix``, by the rest of their names."""
+        return Work(self._place, f"{self._prefix}{prefix}-")
 
     def load(self, name: str) -> tuple[dict[str, Any], dict[str, memoryview]] | None:
         """Facts and parts that were kept; null where there are none that are whole."""
         if self._place is None:
             return None
         try:
-            return container.read(self._place / name)
+            return container.read(self._place / f"{self._prefix}{name}")
         except FileNotFoundError:
             return None
         except (container.DamagedError, OSError) as error:
             say(f"kept work can't be used and is made again: {error}")
-            (self._place / name).unlink(missing_ok=True)
+            (self._place / f"{self._prefix}{name}").unlink(missing_ok=True)
             return None
 
     def keep(self, name: str, facts: Mapping[str, Any], parts: Mapping[str, Any]) -> None:
@@ -47,14 +52,14 @@ class Work:
         if self._place is None:
             return
         try:
-            container.write(self._place / name, facts, parts)
+            container.write(self._place / f"{self._prefix}{name}", facts, parts)
         except OSError as error:
             say(f"{name} can't be kept for a later export: {error}. Going on without")
 
     def forget(self, prefix: str) -> None:
         """Remove the results whose names begin with ``prefix``."""
         if self._place is not None:
-            for path in self._place.glob(f"{prefix}*"):
+            for path in self._place.glob(f"{self._prefix}{prefix}*"):
                 path.unlink(missing_ok=True)
 
     def weights(self, name: str) -> tuple[dict[str, Any], dict[str, Rounded]] | None:

@@ -53,6 +53,13 @@ class _Loaded:
         return loaded
 
 
+def has(backend: str) -> bool:
+    """Whether the wheel's runtime has the delegate ``backend`` and can use it here."""
+    from executorch.runtime import Runtime
+
+    return Runtime.get().backend_registry.is_available(backend)
+
+
 class LoadedMethod:
     """One method of a program, loaded with the delegates linked into the wheel.
 

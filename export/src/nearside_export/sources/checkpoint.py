@@ -17,7 +17,11 @@ from nearside_export.image_spec import ImageSpec
 from nearside_export.manifest import ClassifyGate
 from nearside_export.sources.safetensors import SafeTensors, finite
 
-GATES = {"int8": ClassifyGate(top1_agreement=0.95), "fp32": ClassifyGate(top1_agreement=1.0)}
+GATES = {
+    "int8": ClassifyGate(top1_agreement=0.95),
+    "fp16": ClassifyGate(top1_agreement=0.98),
+    "fp32": ClassifyGate(top1_agreement=1.0),
+}
 _NESTS = ("state_dict", "model_state_dict", "model")
 """Where training scripts put the weights inside what they save."""
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch.export import ExportedProgram
 
 from nearside_export import package, quality
 from nearside_export.architectures.classifier import Classifier
 from nearside_export.data import sets
-from nearside_export.errors import UsageError
-from nearside_export.lower import blame, xnnpack
+from nearside_export.lower import blame, lowering
 from nearside_export.lower.program import LoweredProgram
 from nearside_export.manifest import (
     Classify,
@@ -28,9 +29,10 @@ from nearside_export.progress import stage, track
 from nearside_export.quantise import none, pt2e_static_int8
 from nearside_export.resume.work import NOTHING_KEPT, Keeping, Work
 from nearside_export.runtime.wheel import LoadedMethod
-from nearside_export.tasks import data_files, variants
+from nearside_export.tasks import data_files, preflight, variants
+from nearside_export.wanted import Wanted, read
 
-SCHEMES = {"int8": pt2e_static_int8.NAME, "fp32": none.NAME}
+SCHEMES = {"int8": pt2e_static_int8.NAME, "fp32": none.NAME, "fp16": "fp16"}
 """``--variant`` to the quantisation that the manifest names."""
 
 LABELS_FILE = "labels.txt"
@@ -38,32 +40,46 @@ LABELS_FILE = "labels.txt"
 
 def export_package(
     classifier: Classifier,
-    schemes: list[str],
+    names: Sequence[str],
     target: Path,
     command: str,
     keeping: Keeping = NOTHING_KEPT,
     *,
     external_weights: bool = False,
+    unmeasured: bool = False,
+    soc: str | None = None,
 ) -> Manifest:
-    """Export ``classifier`` once per scheme into the package folder ``target``.
+    """Export the variants ``names`` (see `wanted.read`) into the package folder ``target``.
 
-    ``external_weights``: all of them in one ``.ptd`` file that the variants share.
-    `QualityError` when a program is below its gate, `UsageError` for an unknown scheme,
+    ``external_weights``: all of them in one ``.ptd`` file that the variants share. ``unmeasured``
+    allows variants that don't run on this machine; ``soc`` is the chip that QNN compiles for.
+    `QualityError` when a program is below its gate, `UsageError` for an unknown variant,
     `ExportError` when the target can't be written; ``target`` is then left as it was.
     """
-    for scheme in schemes:
-        if scheme not in SCHEMES:
-            raise UsageError(f"unknown variant {scheme!r}; known: {', '.join(sorted(SCHEMES))}")
-    refuse_dropping(target, {f"xnnpack-{scheme}" for scheme in schemes})
+    wanted = read(names, "classify")
+    reasons = preflight.check(
+        wanted, soc=soc, external_weights=external_weights, unmeasured=unmeasured
+    )
+    refuse_dropping(target, [v.name for v in wanted])
     options = {
         "task": "classify",
         "classifier": [classifier.name, classifier.source],
         "external_weights": external_weights,
+        "soc": soc,
     }
+
+    def make(variant: Wanted, folder: Path, work: Work) -> Variant:
+        lowered, _ = work.program(
+            variant.name, lambda: (lower(classifier, variant, external_weights, soc), {})
+        )
+        data = data_files.write(folder, lowered)
+        unmeasured = reasons.get(variant.name)
+        return measured_variant(
+            classifier, variant.scheme, variant.name, lowered, folder, command, data, unmeasured
+        )
+
     with keeping.work(options) as work, staged_folder(target) as folder:
-        exported = [
-            _export_variant(classifier, s, folder, command, work, external_weights) for s in schemes
-        ]
+        exported = [make(variant, folder, work) for variant in wanted]
         manifest = Manifest(
             name=classifier.name,
             licence=classifier.licence,
@@ -102,48 +118,49 @@ def measure_quality(
     return quality.measure(eager, lambda batch: loaded.run([batch])[0], inputs, gate)
 
 
-def package_path(classifier: Classifier, out: Path, variant: str) -> Path:
+def package_path(classifier: Classifier, out: Path, names: Sequence[str]) -> Path:
     """Where a package goes: fp32 alone gets a name of its own beside the int8 package."""
-    return package.package_path(out, classifier.name, variant == "fp32")
+    wanted = read(names, "classify")
+    return package.package_path(out, classifier.name, [v.scheme for v in wanted])
 
 
-def _export_variant(
+def lower(
     classifier: Classifier,
-    scheme: str,
-    folder: Path,
-    command: str,
-    work: Work,
-    external_weights: bool,
-) -> Variant:
-    name = f"xnnpack-{scheme}"
-    lowered, _ = work.program(name, lambda: (lower(classifier, scheme, external_weights), {}))
-    data = data_files.write(folder, lowered)
-    return measured_variant(classifier, scheme, name, lowered, folder, command, data)
-
-
-def lower(classifier: Classifier, scheme: str, external_weights: bool = False) -> LoweredProgram:
+    variant: Wanted,
+    external_weights: bool = False,
+    soc: str | None = None,
+) -> LoweredProgram:
     """Load, quantise or export, and lower."""
-    what = f"{classifier.name} xnnpack-{scheme}"
+    what = f"{classifier.name} {variant.name}"
     torch.manual_seed(0)
     spec = classifier.image
     with stage(what, "load"):
         model = classifier.load()
     example = torch.from_numpy(blank(classifier))
-    if scheme == "int8":
+    if variant.scheme == "int8":
         # PT2E quantises what is exported already: one stage.
         with stage(what, "quantise"), blame.tracing(classifier.name):
             pictures = np.concatenate([preprocess(p, spec) for p in sets.calibration()])
-            program = pt2e_static_int8.export(
-                model, example, torch.from_numpy(pictures), classifier.float_modules
-            )
+            program = _static_int8(classifier, variant)(model, example, torch.from_numpy(pictures))
     else:
         with stage(what, "export"), blame.tracing(classifier.name):
             program = none.export(model, example)
     with stage(what, "lower"):
         return blame.lowering(
             {"forward": program},
-            lambda: xnnpack.lower(program, weights_outside=external_weights),
+            lambda: lowering.lower(program, variant, weights_outside=external_weights, soc=soc),
         )
+
+
+def _static_int8(
+    classifier: Classifier, variant: Wanted
+) -> Callable[[torch.nn.Module, torch.Tensor, torch.Tensor], ExportedProgram]:
+    """Give what quantises for the variant's delegate."""
+    if variant.delegate.name == "openvino":
+        from nearside_export.quantise import openvino_int8
+
+        return openvino_int8.export
+    return partial(pt2e_static_int8.export, float_modules=classifier.float_modules)
 
 
 def measured_variant(
@@ -154,16 +171,20 @@ def measured_variant(
     folder: Path,
     command: str,
     external_data: Sequence[FileRef] = (),
+    unmeasured: str | None = None,
 ) -> Variant:
     """Write ``lowered`` to ``folder`` as the variant ``name``, unless it is below its gate.
 
-    ``external_data`` are its ``.ptd`` files, in ``folder`` already; at most one.
+    ``external_data`` are its ``.ptd`` files, in ``folder`` already; at most one. ``unmeasured``
+    says why it is not measured, if it is not.
     """
-    gate = classifier.gates[scheme]
-    data = folder / external_data[0].path if external_data else None
-    with stage(f"{classifier.name} {name}", "measure"):
-        measured = measure_quality(classifier, lowered.pte, lowered.method, gate, data)
-        quality.check_gate(name, measured)
+    measured = None
+    if unmeasured is None:
+        gate = classifier.gates[scheme]
+        data = folder / external_data[0].path if external_data else None
+        with stage(f"{classifier.name} {name}", "measure"):
+            measured = measure_quality(classifier, lowered.pte, lowered.method, gate, data)
+            quality.check_gate(name, measured)
     with stage(f"{classifier.name} {name}", "write"):
         return variants.write(
             folder,
@@ -173,6 +194,7 @@ def measured_variant(
             command,
             external_data,
             quantisation=SCHEMES[scheme],
+            unmeasured=unmeasured,
         )
 
 

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,14 @@ from nearside_export.data.text import HELD_OUT
 from nearside_export.describe_quality import Prompt
 from nearside_export.errors import UnsupportedError, UsageError
 from nearside_export.image_spec import ImageSpec
-from nearside_export.lower import blame, xnnpack
+from nearside_export.lower import blame, lowering
 from nearside_export.lower.program import LoweredProgram
 from nearside_export.manifest import (
     Describe,
     DescribeGate,
     DescribeQuality,
     Manifest,
+    Variant,
     VisionFacts,
 )
 from nearside_export.package import (
@@ -46,8 +48,9 @@ from nearside_export.runtime import nearside
 from nearside_export.sources import huggingface, image_processor
 from nearside_export.sources.fields import Fields
 from nearside_export.sources.model import Tokenizer
-from nearside_export.tasks import data_files, text_files, variants
+from nearside_export.tasks import data_files, preflight, text_files, variants
 from nearside_export.tasks.running import running
+from nearside_export.wanted import Wanted, read
 
 GATES = {"fp32": DescribeGate(logit_max_error=1e-3)}
 """``--variant`` to its quality gate."""
@@ -65,17 +68,20 @@ IMAGES = 3
 
 @dataclass(frozen=True)
 class Request:
-    """What to export: ``context_length`` positions, ``max_prefill_tokens`` a call at most.
+    """What to export: ``variants`` by name (see `wanted.read`).
 
-    Null is as many as an image and some text need. ``licence`` and ``name`` override the
-    source's. ``external_weights``: all of them in ``.ptd`` files.
+    ``context_length`` positions, ``max_prefill_tokens`` a call at most: null is as many as an
+    image and some text need. ``licence`` and ``name`` override the source's. ``external_weights``:
+    all of them in ``.ptd`` files that the variants share. ``unmeasured`` allows variants that don't
+    run here.
     """
 
-    variant: str = "fp32"
+    variants: tuple[str, ...] = ("fp32",)
     context_length: int | None = None
     max_prefill_tokens: int | None = None
     attention: str = "plain"
     external_weights: bool = False
+    unmeasured: bool = False
     licence: str | None = None
     name: str | None = None
 
@@ -91,8 +97,10 @@ def export_package(
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder: `describe` takes a local Hugging Face folder")
     licence = licence_of(folder.name, request.licence, huggingface.licence(folder))
-    if request.variant not in GATES:
-        raise UsageError(f"unknown variant {request.variant!r}; known: {', '.join(GATES)}")
+    wanted = read(request.variants, "describe")
+    reasons = preflight.check(
+        wanted, external_weights=request.external_weights, unmeasured=request.unmeasured
+    )
     if request.attention not in KINDS:
         raise UsageError(f"unknown attention {request.attention!r}; known: {', '.join(KINDS)}")
     if request.attention == "fused":
@@ -102,64 +110,66 @@ def export_package(
     tokenizer = huggingface.read_tokenizer(folder, config)
     spec = image_processor.read(folder)
     name = clean_name(request.name or folder.resolve().name)
-    variant = f"xnnpack-{request.variant}"
-    target = package_path(out, name, request.variant == "fp32")
-    refuse_dropping(target, {variant})
-    what = f"{target.name} {variant}"
+    target = package_path(out, name, [v.scheme for v in wanted])
+    refuse_dropping(target, [v.name for v in wanted])
     options = {
         "task": "describe",
-        "variant": request.variant,
         "context": request.context_length,
         "max_prefill": request.max_prefill_tokens,
         "attention": request.attention,
         "external_weights": request.external_weights,
     }
+    context = request.context_length or DEFAULT_CONTEXT
+    what = f"{target.name} eager fp32"
     with keeping.work(options) as work, staged_folder(target) as staging:
         with stage(what, "load"):
-            context = request.context_length or DEFAULT_CONTEXT
             model = loader(folder, config, context, request.attention)
         context, longest = lengths(request, model)
         _check_image(model, spec)
         for note in model.notes:
             say(f"{target.name}: {note}")
-        lowered, _ = work.program(
-            variant,
-            lambda: (
-                _lower(model, spec, tokenizer, context, longest, what, request.external_weights),
-                {},
-            ),
+        prompts = evaluation_prompts(model.vision, spec, tokenizer, context)
+
+        def make(variant: Wanted) -> Variant:
+            name, what = variant.name, f"{target.name} {variant.name}"
+
+            def lower() -> tuple[LoweredProgram, dict[str, Any]]:
+                sizes = (spec, tokenizer, context, longest)
+                return _lower(model, variant, *sizes, what, request.external_weights), {}
+
+            lowered, _ = work.program(name, lower)
+            data = data_files.write(staging, lowered)
+            measured = None
+            if name not in reasons:
+                with stage(what, "measure"):
+                    files, gate = [staging / d.path for d in data], GATES[variant.scheme]
+                    measured = measure_quality(model, lowered, files, prompts, longest, gate)
+                    describe_quality.check_gate(name, measured)
+            with stage(what, "write"):
+                return variants.write(
+                    staging,
+                    name,
+                    lowered,
+                    measured,
+                    command,
+                    data,
+                    quantisation="none",
+                    embedding_bits=32,
+                    attention=request.attention,
+                    unmeasured=reasons.get(name),
+                )
+
+        exported = [make(variant) for variant in wanted]
+        file, template = text_files.write(staging, tokenizer)
+        facts = text_files.generation(tokenizer, model.text, context, longest)
+        manifest = Manifest(
+            name=name,
+            licence=licence,
+            source=f"Hugging Face folder {folder.resolve().name}",
+            task=Describe(file, facts, spec, model.vision, template),
+            variants=data_files.measured_again(staging, exported),
         )
-        data = data_files.write(staging, lowered)
-        with stage(what, "measure"):
-            prompts = evaluation_prompts(model.vision, spec, tokenizer, context)
-            files = [staging / d.path for d in data]
-            quality = measure_quality(
-                model, lowered, files, prompts, longest, GATES[request.variant]
-            )
-            describe_quality.check_gate(variant, quality)
-        with stage(what, "write"):
-            file, template = text_files.write(staging, tokenizer)
-            facts = text_files.generation(tokenizer, model.text, context, longest)
-            manifest = Manifest(
-                name=name,
-                licence=licence,
-                source=f"Hugging Face folder {folder.resolve().name}",
-                task=Describe(file, facts, spec, model.vision, template),
-                variants=[
-                    variants.write(
-                        staging,
-                        variant,
-                        lowered,
-                        quality,
-                        command,
-                        data,
-                        quantisation="none",
-                        embedding_bits=32,
-                        attention=request.attention,
-                    )
-                ],
-            )
-            write_manifest(staging, manifest)
+        write_manifest(staging, manifest)
     return target
 
 
@@ -214,6 +224,7 @@ def evaluation_prompts(
 
 def _lower(
     model: Multimodal,
+    variant: Wanted,
     spec: ImageSpec,
     tokenizer: Tokenizer,
     context: int,
@@ -227,8 +238,9 @@ def _lower(
         constants = decoder_export.constants(model.text, tokenizer, context, longest)
         return blame.lowering(
             programs,
-            lambda: xnnpack.lower_methods(
+            lambda: lowering.lower_methods(
                 programs,
+                variant,
                 constants,
                 method=TEXT_DECODER,
                 external=_per_layer_table,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,11 +11,8 @@ from torch.export import Dim, ExportedProgram
 
 from nearside_export import package, retrieval_quality
 from nearside_export.architectures.encoder import load
-from nearside_export.architectures.encoder.config import EncoderConfig
-from nearside_export.architectures.encoder.model import Embedder
 from nearside_export.data import retrieval
-from nearside_export.errors import UsageError
-from nearside_export.lower import blame, xnnpack
+from nearside_export.lower import blame, lowering
 from nearside_export.lower.program import LoweredProgram
 from nearside_export.manifest import (
     Embed,
@@ -40,12 +36,17 @@ from nearside_export.resume.work import NOTHING_KEPT, Keeping, Work
 from nearside_export.retrieval_quality import Embeddings
 from nearside_export.runtime.wheel import LoadedMethod
 from nearside_export.sources.sentence_transformers import EmbedderSource
-from nearside_export.tasks import text_files, variants
+from nearside_export.tasks import preflight, text_files, variants
+from nearside_export.wanted import Wanted, read
 
-SCHEMES = {"int8": pt2e_dynamic_int8.NAME, "fp32": none.NAME}
+SCHEMES = {"int8": pt2e_dynamic_int8.NAME, "fp32": none.NAME, "fp16": "fp16"}
 """``--variant`` to the quantisation that the manifest names."""
 
-GATES = {"int8": EmbedGate(ndcg_at_10_drop=0.005), "fp32": EmbedGate(ndcg_at_10_drop=0.0005)}
+GATES = {
+    "int8": EmbedGate(ndcg_at_10_drop=0.005),
+    "fp16": EmbedGate(ndcg_at_10_drop=0.005),
+    "fp32": EmbedGate(ndcg_at_10_drop=0.0005),
+}
 
 TABLE_GROUP = 32
 """Columns that share a scale in a table of 4 bits; one of 8 bits has a scale a row."""
@@ -55,15 +56,16 @@ _TABLE = "encoder.embedding"
 
 @dataclass(frozen=True)
 class Request:
-    """What to export: ``schemes`` of `SCHEMES`, one variant each.
+    """What to export: ``variants`` by name (see `wanted.read`).
 
     ``embedding_bits`` of the table beside int8 layers, 8 or 4; ``licence``, ``name`` and
-    ``max_tokens`` override the source's.
+    ``max_tokens`` override the source's. ``unmeasured`` allows variants that don't run here.
     """
 
-    schemes: tuple[str, ...] = ("int8",)
+    variants: tuple[str, ...] = ("int8",)
     embedding_bits: int = 8
     max_tokens: int | None = None
+    unmeasured: bool = False
     licence: str | None = None
     name: str | None = None
 
@@ -89,21 +91,39 @@ def export_package(
     that a program is below its gate. The package is written whole or not at all.
     """
     licence = licence_of(source.origin, request.licence, source.licence)
-    for scheme in request.schemes:
-        if scheme not in SCHEMES:
-            raise UsageError(f"unknown variant {scheme!r}; known: {', '.join(sorted(SCHEMES))}")
+    wanted = read(request.variants, "embed")
+    reasons = preflight.check(wanted, unmeasured=request.unmeasured)
     max_tokens = load.max_tokens(source, request.max_tokens)
     target = package_path(source, request, out)
-    refuse_dropping(target, {variant_name(s, request) for s in request.schemes})
+    refuse_dropping(target, [variant_name(v, request) for v in wanted])
     options = {"task": "embed", "bits": request.embedding_bits, "max_tokens": max_tokens}
+
+    def make(variant: Wanted, reference: Reference, folder: Path, work: Work) -> Variant:
+        name = variant_name(variant, request)
+        lowered, _ = work.program(name, lambda: (lower(source, variant, request, max_tokens), {}))
+        measured = None
+        if variant.name not in reasons:
+            with stage(name, "measure"):
+                gate = GATES[variant.scheme]
+                measured = measure_quality(lowered.pte, lowered.method, reference, gate)
+                retrieval_quality.check_gate(name, measured)
+        with stage(name, "write"):
+            return variants.write(
+                folder,
+                name,
+                lowered,
+                measured,
+                command,
+                quantisation=SCHEMES[variant.scheme],
+                embedding_bits=_table_bits(variant, request),
+                unmeasured=reasons.get(variant.name),
+            )
+
     with keeping.work(options) as work, staged_folder(target) as folder:
         (folder / text_files.TOKENIZER).write_text(source.tokenizer, encoding="utf-8")
         with stage(f"{target.name} eager fp32", "measure"):
             reference = measure_reference(source, max_tokens)
-        exported = [
-            _export_variant(source, scheme, request, max_tokens, reference, folder, command, work)
-            for scheme in request.schemes
-        ]
+        exported = [make(variant, reference, folder, work) for variant in wanted]
         facts = EmbeddingFacts(
             dimensions=reference.embeddings.shape[1],
             pooling=source.pooling,
@@ -123,34 +143,40 @@ def package_name(source: EmbedderSource, request: Request) -> str:
 
 def package_path(source: EmbedderSource, request: Request, out: Path) -> Path:
     """Where the package goes; fp32 alone gets a name of its own, as for other tasks."""
-    return package.package_path(out, package_name(source, request), request.schemes == ("fp32",))
+    schemes = [v.scheme for v in read(request.variants, "embed")]
+    return package.package_path(out, package_name(source, request), schemes)
 
 
-def variant_name(scheme: str, request: Request) -> str:
+def variant_name(variant: Wanted, request: Request) -> str:
     """Delegate, scheme, and the table's bits where they differ from the layers'."""
-    table = "-table4" if scheme == "int8" and request.embedding_bits == 4 else ""
-    return f"xnnpack-{scheme}{table}"
+    return f"{variant.name}{'-table4' if _table_bits(variant, request) == 4 else ''}"
+
+
+def _table_bits(variant: Wanted, request: Request) -> int:
+    return {"int8": request.embedding_bits, "fp16": 16}.get(variant.scheme, 32)
 
 
 def lower(
-    model: Embedder, config: EncoderConfig, scheme: str, embedding_bits: int, max_tokens: int
+    source: EmbedderSource, variant: Wanted, request: Request, max_tokens: int
 ) -> LoweredProgram:
-    """Quantise, export and lower ``model``, which is changed: i64 ``[1, 1..max_tokens]`` tokens."""
+    """Load, quantise, export and lower: i64 ``[1, 1..max_tokens]`` tokens."""
+    what = variant_name(variant, request)
+    with stage(what, "load"):
+        model, config = load.embedder(source, max_tokens)
     example = (load.example(config, max_tokens),)
     shapes = ({1: Dim("tokens", min=1, max=max_tokens)},)
-    what = f"xnnpack-{scheme}"
     program: ExportedProgram
-    if scheme == "int8":
+    if variant.scheme == "int8":
         # PT2E quantises what is exported already: one stage.
         with stage(what, "quantise"):
-            group = TABLE_GROUP if embedding_bits == 4 else None
-            embedding_table.replace(model, _TABLE, embedding_bits, group)
+            group = TABLE_GROUP if request.embedding_bits == 4 else None
+            embedding_table.replace(model, _TABLE, request.embedding_bits, group)
             program = pt2e_dynamic_int8.export(model, example, shapes)
     else:
         with stage(what, "export"):
             program = torch.export.export(model, example, dynamic_shapes=shapes)
     with stage(what, "lower"):
-        return blame.lowering({"forward": program}, lambda: xnnpack.lower(program))
+        return blame.lowering({"forward": program}, lambda: lowering.lower(program, variant))
 
 
 def measure_reference(source: EmbedderSource, max_tokens: int) -> Reference:
@@ -177,36 +203,3 @@ def tokenise(tokenizer: str, texts: list[str], max_tokens: int) -> list[torch.Te
     loaded = Tokenizer.from_str(tokenizer)
     loaded.enable_truncation(max_tokens)
     return [torch.tensor([loaded.encode(text).ids]) for text in texts]
-
-
-def _export_variant(
-    source: EmbedderSource,
-    scheme: str,
-    request: Request,
-    max_tokens: int,
-    reference: Reference,
-    folder: Path,
-    command: str,
-    work: Work,
-) -> Variant:
-    name = variant_name(scheme, request)
-
-    def make() -> tuple[LoweredProgram, dict[str, Any]]:
-        with stage(name, "load"):
-            model, config = load.embedder(source, max_tokens)
-        return lower(model, config, scheme, request.embedding_bits, max_tokens), {}
-
-    lowered, _ = work.program(name, make)
-    with stage(name, "measure"):
-        measured = measure_quality(lowered.pte, lowered.method, reference, GATES[scheme])
-        retrieval_quality.check_gate(name, measured)
-    with stage(name, "write"):
-        return variants.write(
-            folder,
-            name,
-            lowered,
-            measured,
-            command,
-            quantisation=SCHEMES[scheme],
-            embedding_bits=request.embedding_bits if scheme == "int8" else 32,
-        )

@@ -16,9 +16,9 @@ from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.data.text import calibration
 from nearside_export.errors import UsageError
-from nearside_export.lower import blame, xnnpack
+from nearside_export.lower import blame, lowering
 from nearside_export.lower.program import LoweredProgram
-from nearside_export.manifest import Generate, GenerateQuality, Manifest
+from nearside_export.manifest import Generate, GenerateQuality, Manifest, Variant
 from nearside_export.package import (
     clean_name,
     licence_of,
@@ -36,11 +36,13 @@ from nearside_export.tasks import (
     data_files,
     generate_advice,
     generate_quality,
+    preflight,
     text_files,
     variants,
 )
 from nearside_export.tasks.advice import advised
 from nearside_export.tasks.generate_quality import GATES, WINDOW
+from nearside_export.wanted import Wanted, read
 
 DEFAULT_MAX_PREFILL = 128
 FIT_WINDOWS = 16
@@ -49,15 +51,16 @@ CHOOSE_WINDOWS = 2
 
 @dataclass(frozen=True)
 class Request:
-    """What to export: ``context_length`` positions, ``max_prefill_tokens`` a call at most.
+    """What to export: ``variants`` by name (see `wanted.read`).
 
-    ``attention`` is ``plain`` or ``fused``; ``licence`` and ``name`` override the source's.
-    ``methods`` is one of `decoder_export.METHODS`. ``group_size`` and ``rounding`` are of 4-bit
-    variants (see `quantise.decoder`).
-    ``external_weights``: all of them in a ``.ptd`` file.
+    ``context_length`` positions, ``max_prefill_tokens`` a call at most. ``attention`` is ``plain``
+    or ``fused``, ``methods`` one of `decoder_export.METHODS`; ``licence`` and ``name`` override the
+    source's. ``group_size`` and ``rounding`` are of 4-bit variants (see `quantise.decoder`).
+    ``external_weights``: all of them in a ``.ptd`` file that the variants share. ``unmeasured``
+    allows variants that don't run here.
     """
 
-    variant: str = "fp32"
+    variants: tuple[str, ...] = ("fp32",)
     group_size: int = 32
     rounding: str = "auto"
     context_length: int | None = None
@@ -65,6 +68,7 @@ class Request:
     attention: str = "plain"
     methods: str = decoder_export.FORWARD
     external_weights: bool = False
+    unmeasured: bool = False
     licence: str | None = None
     name: str | None = None
 
@@ -82,8 +86,10 @@ def export_package(
     that the program is below its gate. The package is written whole or not at all.
     """
     licence = licence_of(source.origin, request.licence, source.licence)
-    if request.variant not in GATES:
-        raise UsageError(f"unknown variant {request.variant!r}; known: {', '.join(GATES)}")
+    wanted = read(request.variants, "generate")
+    reasons = preflight.check(
+        wanted, external_weights=request.external_weights, unmeasured=request.unmeasured
+    )
     if request.attention not in KINDS:
         raise UsageError(f"unknown attention {request.attention!r}; known: {', '.join(KINDS)}")
     if request.methods not in decoder_export.METHODS:
@@ -92,60 +98,60 @@ def export_package(
     config = families.read(source.config)
     context = plan.context_length(request.context_length, config)
     prefill = min(request.max_prefill_tokens, context)
-    variant = f"xnnpack-{request.variant}"
     if request.attention == "fused":
         nearside.command()  # Fails now where it is missing, not after an hour's export.
     target = package_path(source, request, out)
-    refuse_dropping(target, {variant})
-    what = f"{target.name} {variant}"
-    with keeping.work(_options(request, context, prefill)) as work, staged_folder(target) as folder:
+    refuse_dropping(target, [v.name for v in wanted])
+
+    def make(variant: Wanted, folder: Path, work: Work) -> Variant:
+        name, what = variant.name, f"{target.name} {variant.name}"
+        own = work.part(name)
         lowered, facts = work.program(
-            variant, lambda: lower(source, request, config, context, prefill, what, work)
+            name, lambda: lower(source, variant, request, config, context, prefill, what, own)
         )
         data = data_files.write(folder, lowered)
-        with stage(what, "measure"):
-            gate = GATES[request.variant]
-            files = [folder / d.path for d in data]
-            # fp32 is compared with itself; other schemes with plain attention, which is older.
-            attention = request.attention if request.variant == "fp32" else "plain"
-            reference = weights.load(config, source.tensors, context, attention)
-            measured = generate_quality.measure(
-                reference, lowered, source.tokenizer, prefill, gate, files
-            )
-            del reference
+        measured = None
+        if name not in reasons:
+            with stage(what, "measure"):
+                files = [folder / d.path for d in data]
+                # fp32 is compared with itself; other schemes with plain attention, which is older.
+                attention = request.attention if variant.scheme == "fp32" else "plain"
+                measured = generate_quality.measure(
+                    weights.load(config, source.tensors, context, attention),
+                    lowered,
+                    source.tokenizer,
+                    prefill,
+                    GATES[variant.scheme],
+                    files,
+                )
 
-            def estimate(other: Request) -> GenerateQuality:
-                return estimate_quality(source, other, prefill)
+                def estimate(scheme: str, other: Request) -> GenerateQuality:
+                    return estimate_quality(source, scheme, other, prefill)
 
-            with advised(lambda: generate_advice.passing(request, estimate)):
-                language_quality.check_gate(variant, measured)
+                with advised(lambda: generate_advice.passing(variant.scheme, request, estimate)):
+                    language_quality.check_gate(name, measured)
         with stage(what, "write"):
-            file, template = text_files.write(folder, source.tokenizer)
-            facts_of_text = text_files.generation(source.tokenizer, config, context, prefill)
-            manifest = Manifest(
-                name=package_name(source, request),
-                licence=licence,
-                source=source.origin,
-                task=Generate(file, facts_of_text, template),
-                variants=[
-                    variants.write(
-                        folder,
-                        variant,
-                        lowered,
-                        measured,
-                        command,
-                        data,
-                        attention=request.attention,
-                        **facts,
-                    )
-                ],
-            )
-            write_manifest(folder, manifest)
+            facts = {**facts, "attention": request.attention, "unmeasured": reasons.get(name)}
+            return variants.write(folder, name, lowered, measured, command, data, **facts)
+
+    with keeping.work(_options(request, context, prefill)) as work, staged_folder(target) as folder:
+        exported = [make(variant, folder, work) for variant in wanted]
+        file, template = text_files.write(folder, source.tokenizer)
+        facts = text_files.generation(source.tokenizer, config, context, prefill)
+        manifest = Manifest(
+            name=package_name(source, request),
+            licence=licence,
+            source=source.origin,
+            task=Generate(file, facts, template),
+            variants=data_files.measured_again(folder, exported),
+        )
+        write_manifest(folder, manifest)
     return target
 
 
 def lower(
     source: ModelSource,
+    variant: Wanted,
     request: Request,
     config: DecoderConfig,
     context: int,
@@ -157,9 +163,9 @@ def lower(
     with stage(what, "load"):
         model = weights.load(config, source.tensors, context, request.attention)
     facts: dict[str, Any] = {"quantisation": "none", "embedding_bits": 32}
-    if request.variant in decoder.SCHEMES:
+    if variant.scheme in decoder.SCHEMES:
         with stage(what, "quantise"):
-            scheme = decoder.SCHEMES[request.variant]
+            scheme = decoder.SCHEMES[variant.scheme]
             facts = {
                 "quantisation": scheme.name,
                 **quantise(model, source, request, scheme, work),
@@ -170,8 +176,9 @@ def lower(
         constants = decoder_export.constants(config, source.tokenizer, context, prefill)
         lowered = blame.lowering(
             methods,
-            lambda: xnnpack.lower_methods(
+            lambda: lowering.lower_methods(
                 methods,
+                variant,
                 constants,
                 method=next(iter(methods)),
                 weights_outside=request.external_weights,
@@ -188,8 +195,9 @@ def _options(request: Request, context: int, prefill: int) -> dict[str, Any]:
 
 
 def package_path(source: ModelSource, request: Request, out: Path) -> Path:
-    """Where the package goes; fp32 gets a name of its own, as for other tasks."""
-    return package.package_path(out, package_name(source, request), request.variant == "fp32")
+    """Where the package goes; fp32 alone gets a name of its own, as for other tasks."""
+    schemes = [v.scheme for v in read(request.variants, "generate")]
+    return package.package_path(out, package_name(source, request), schemes)
 
 
 def package_name(source: ModelSource, request: Request) -> str:
@@ -198,16 +206,16 @@ def package_name(source: ModelSource, request: Request) -> str:
 
 
 def estimate_quality(
-    source: ModelSource, request: Request, max_prefill_tokens: int
+    source: ModelSource, scheme: str, request: Request, max_prefill_tokens: int
 ) -> GenerateQuality:
-    """Compare what ``request`` makes of the weights with fp32 in eager PyTorch; lower nothing."""
+    """Compare what ``scheme`` makes of the weights with fp32 in eager PyTorch; lower nothing."""
     config = families.read(source.config)
     context = plan.context_length(request.context_length, config)
     reference = weights.load(config, source.tensors, context)
     model = weights.load(config, source.tensors, context)
-    if request.variant in decoder.SCHEMES:
-        quantise(model, source, request, decoder.SCHEMES[request.variant])
-    gate = GATES[request.variant]
+    if scheme in decoder.SCHEMES:
+        quantise(model, source, request, decoder.SCHEMES[scheme])
+    gate = GATES[scheme]
     return generate_quality.estimate(reference, model, source.tokenizer, max_prefill_tokens, gate)
 
 

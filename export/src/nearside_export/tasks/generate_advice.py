@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from nearside_export.tasks.generate import Request
 
 
-def passing(request: Request, estimate: Callable[[Request], GenerateQuality]) -> str:
-    """Name the smallest scheme that passes by its ``estimate``, and the options that ask for it."""
-    for candidate, options in _candidates(request):
+def passing(
+    scheme: str, request: Request, estimate: Callable[[str, Request], GenerateQuality]
+) -> str:
+    """Name the smallest scheme that passes by its ``estimate``, by the options that ask for it."""
+    for other, candidate, options in _candidates(scheme, request):
         say(f"estimating {options}")
         try:
-            quality = estimate(candidate)
+            quality = estimate(other, candidate)
             language_quality.check_gate(options, quality)
         except QualityError:
             continue
@@ -34,11 +36,11 @@ def passing(request: Request, estimate: Callable[[Request], GenerateQuality]) ->
     return FP32
 
 
-def _candidates(request: Request) -> Iterator[tuple[Request, str]]:
-    """Give what to try, smallest first."""
-    if request.variant == "8da4w":
+def _candidates(scheme: str, request: Request) -> Iterator[tuple[str, Request, str]]:
+    """Give what to try, smallest first: scheme, request, and its options in words."""
+    if scheme == "8da4w":
         for size in (s for s in reversed(GROUP_SIZES) if s <= request.group_size):
             candidate = dataclasses.replace(request, group_size=size, rounding="auto")
             if candidate != request:
-                yield candidate, f"--variant 8da4w --group-size {size}"
-        yield dataclasses.replace(request, variant="int8"), "--variant int8"
+                yield scheme, candidate, f"--variant 8da4w --group-size {size}"
+        yield "int8", request, "--variant int8"

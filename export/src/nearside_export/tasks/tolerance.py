@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from nearside_export.manifest import Quality
+from nearside_export.manifest import Manifest, Quality, Variant
+from nearside_export.progress import say
 
 Q = TypeVar("Q", bound=Quality)
 
@@ -23,6 +24,15 @@ class Tolerance:
         if claimed is None or measured is None:
             return claimed is measured
         return abs(claimed - measured) <= self.relative * abs(claimed) + self.absolute
+
+
+def measured_variants(manifest: Manifest, kind: type[Q]) -> Iterator[tuple[Variant, Q]]:
+    """Give the variants whose quality was measured, with it; the others are passed over aloud."""
+    for variant in manifest.variants:
+        if isinstance(variant.quality, kind):
+            yield variant, variant.quality
+        else:
+            say(f"{variant.name} was not measured at export ({variant.unmeasured}): passed over")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ def write(
     folder: Path,
     name: str,
     lowered: LoweredProgram,
-    quality: Quality,
+    quality: Quality | None,
     command: str,
     external_data: Sequence[FileRef] = (),
     **facts: Any,  # noqa: ANN401
@@ -24,7 +24,7 @@ def write(
     """Write ``lowered`` to ``folder`` as ``NAME.pte`` and describe it.
 
     ``external_data`` are its ``.ptd`` files, which are there already; ``facts`` say how it was
-    quantised (`Variant`'s fields from ``quantisation`` on).
+    quantised, or why there is no ``quality`` (more of `Variant`'s fields).
     """
     file_name = f"{name}.pte"
     (folder / file_name).write_bytes(lowered.pte)

@@ -23,7 +23,7 @@ from nearside_export.manifest import (
 from nearside_export.package import check_files, read_labels
 from nearside_export.sources import checkpoint
 from nearside_export.tasks import classify, verify_describe, verify_embed, verify_generate
-from nearside_export.tasks.tolerance import Comparison
+from nearside_export.tasks.tolerance import Comparison, measured_variants
 
 RMSE_TOLERANCE = 0.02
 """Relative; int8 kernels of different CPUs may round a value differently."""
@@ -100,8 +100,8 @@ def _verify_classify(
         raise PackageError(f"{package}: {task.labels.path} differs from the model's labels")
     if task.image != classifier.image:
         raise PackageError(f"{package}: the image spec differs from the model's")
-    for variant in manifest.variants:
-        yield _compare(package, variant, classifier)
+    for variant, claimed in measured_variants(manifest, ClassifyQuality):
+        yield _compare(package, variant, claimed, classifier)
 
 
 def _classifier(
@@ -130,9 +130,10 @@ def _classifier(
     return registry.classifier(manifest.name)
 
 
-def _compare(package: Path, variant: Variant, classifier: Classifier) -> ClassifyComparison:
+def _compare(
+    package: Path, variant: Variant, claimed: ClassifyQuality, classifier: Classifier
+) -> ClassifyComparison:
     pte = (package / variant.program.path).read_bytes()
     data = package / variant.external_data[0].path if variant.external_data else None
-    gate = variant.quality.gate
-    measured = classify.measure_quality(classifier, pte, variant.method, gate, data)
-    return ClassifyComparison(variant.name, variant.quality, measured)
+    measured = classify.measure_quality(classifier, pte, variant.method, claimed.gate, data)
+    return ClassifyComparison(variant.name, claimed, measured)

@@ -12,7 +12,7 @@ from nearside_export.progress import say
 from nearside_export.sources import huggingface, image_processor
 from nearside_export.sources.fields import Fields
 from nearside_export.tasks import describe
-from nearside_export.tasks.tolerance import Comparison, Tolerance
+from nearside_export.tasks.tolerance import Comparison, Tolerance, measured_variants
 from nearside_export.tasks.verify_generate import check_tokenizer, needed_source, program
 
 TOLERANCES = {
@@ -44,9 +44,7 @@ def verify(
     if model.vision != task.vision:
         raise PackageError(f"{package}: the vision facts differ from the model's: {model.vision}")
     prompts = describe.evaluation_prompts(task.vision, task.image, tokenizer, facts.context_length)
-    for variant in manifest.variants:
-        claimed = variant.quality
-        assert isinstance(claimed, DescribeQuality)  # the manifest's reader has seen to it
+    for variant, claimed in measured_variants(manifest, DescribeQuality):
         say(f"{package.name} {variant.name}: measuring quality")
         measured = describe.measure_quality(
             model,

@@ -10,7 +10,7 @@ from nearside_export.manifest import Embed, EmbedQuality, Manifest
 from nearside_export.sources import known, sentence_transformers
 from nearside_export.sources.sentence_transformers import EmbedderSource
 from nearside_export.tasks import embed
-from nearside_export.tasks.tolerance import Comparison, Tolerance
+from nearside_export.tasks.tolerance import Comparison, Tolerance, measured_variants
 
 TOLERANCES = {
     "documents": Tolerance(),
@@ -47,9 +47,7 @@ def verify(
             f"{package}: {facts.dimensions} dimensions, the model has "
             f"{reference.embeddings.shape[1]}"
         )
-    for variant in manifest.variants:
-        claimed = variant.quality
-        assert isinstance(claimed, EmbedQuality)  # the manifest's reader has seen to it
+    for variant, claimed in measured_variants(manifest, EmbedQuality):
         pte = (package / variant.program.path).read_bytes()
         measured = embed.measure_quality(pte, variant.method, reference, claimed.gate)
         yield Comparison(variant.name, claimed, measured, TOLERANCES)

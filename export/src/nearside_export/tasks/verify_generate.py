@@ -21,7 +21,7 @@ from nearside_export.progress import say
 from nearside_export.sources.language import open_source
 from nearside_export.sources.model import Tokenizer
 from nearside_export.tasks import generate_quality
-from nearside_export.tasks.tolerance import Comparison, Tolerance
+from nearside_export.tasks.tolerance import Comparison, Tolerance, measured_variants
 
 TOLERANCES = {
     "tokens": Tolerance(),
@@ -62,9 +62,7 @@ def verify(
     def reference(attention: str) -> Decoder:
         return weights.load(config, source.tensors, facts.context_length, attention)
 
-    for variant in manifest.variants:
-        claimed = variant.quality
-        assert isinstance(claimed, GenerateQuality)  # the manifest's reader has seen to it
+    for variant, claimed in measured_variants(manifest, GenerateQuality):
         say(f"{package.name} {variant.name}: measuring quality")
         # As in the export: fp32 beside itself, what is quantised beside plain attention.
         attention = variant.attention if variant.quantisation == "none" else None
