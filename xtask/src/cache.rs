@@ -43,18 +43,39 @@ impl Cache {
     }
 
     /// An empty folder to build something in; `publish` then moves it to its place at once, so that nothing
-    /// half-made is ever found there.
+    /// half-made is ever found there. Those of the same name that killed runs have left are removed.
     pub(crate) fn scratch(&self, name: &str) -> Result<Scratch> {
-        let path = self.path(&format!("tmp-{name}-{}", std::process::id()));
-        remove(&path)?;
+        let prefix = format!("tmp-{name}-");
+        // Nobody takes a folder for left behind between its making and its locking.
+        let root = File::open(&self.root)?;
+        root.lock()?;
+        self.sweep(&prefix)?;
+        let path = self.path(&format!("{prefix}{}", std::process::id()));
         fs::create_dir_all(&path)?;
-        Ok(Scratch { path })
+        // Locked while this process lives, so that another run can tell.
+        let lock = File::open(&path)?;
+        lock.lock()?;
+        Ok(Scratch { path, _lock: lock })
+    }
+
+    /// Removes folders `PREFIX` and a process id whose process is gone.
+    fn sweep(&self, prefix: &str) -> Result<()> {
+        for entry in fs::read_dir(&self.root)? {
+            let entry = entry?;
+            let id = entry.file_name().to_str().and_then(|name| name.strip_prefix(prefix)).map(str::to_owned);
+            let ours = id.is_some_and(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()));
+            if ours && File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok()) {
+                remove(&entry.path())?;
+            }
+        }
+        Ok(())
     }
 }
 
 /// A folder that disappears unless it is published.
 pub(crate) struct Scratch {
     path: PathBuf,
+    _lock: File,
 }
 
 impl Scratch {
@@ -118,6 +139,26 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_killed_run_left_goes_and_what_is_in_use_stays() {
+        let root = std::env::temp_dir().join(format!("nearside-xtask-cache-{}", std::process::id()));
+        let cache = Cache { root: root.clone() };
+        for left in ["tmp-llama-tiny-1", "tmp-llama-1", "tmp-llama-mine", "tmp-llama-"] {
+            fs::create_dir_all(root.join(left).join("half")).unwrap();
+        }
+        fs::create_dir_all(root.join("tmp-llama-2")).unwrap();
+        let used = File::open(root.join("tmp-llama-2")).unwrap();
+        used.lock().unwrap();
+        let scratch = cache.scratch("llama").unwrap();
+        assert!(scratch.path().is_dir());
+        assert!(!root.join("tmp-llama-1").exists());
+        for kept in ["tmp-llama-tiny-1", "tmp-llama-2", "tmp-llama-mine", "tmp-llama-"] {
+            assert!(root.join(kept).is_dir(), "{kept}");
+        }
+        drop(scratch);
+        remove(&root).unwrap();
+    }
 
     #[test]
     fn the_sha256_of_abc_is_the_one_in_fips_180() {

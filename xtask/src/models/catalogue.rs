@@ -2,7 +2,7 @@
 
 use crate::setup::pins::{FileWheel, Pinned, SMOLLM2, SMOLLM2_GGUF};
 
-/// A model with all variants that are made of it, a package each.
+/// A model with all variants that are made of it: an entry a package, variants of one package with commas between.
 pub(crate) struct Model {
     pub(crate) name: &'static str,
     pub(crate) task: Task,
@@ -57,7 +57,7 @@ pub(crate) const MODELS: [Model; 8] = [
 
 const fn tiny(name: &'static str, family: &'static str, task: Task) -> Model {
     let variants: &[&str] = match task {
-        Task::Generate => &["fp32", "8da4w"],
+        Task::Generate => &["fp32,8da4w"],
         _ => &["fp32"],
     };
     Model { name, task, source: Source::Tiny(family), variants }

@@ -69,7 +69,7 @@ fn make(ctx: &Context, model: &Model, out: &Path) -> Vec<String> {
     failed.map(|variant| format!("{} {variant}", model.name)).collect()
 }
 
-/// The command that exports one variant.
+/// The command that exports one package.
 fn arguments(model: &Model, variant: &str, source: OsString, out: &Path) -> Vec<OsString> {
     let mut all = vec![model.task.command().into(), source, "--variant".into(), variant.into()];
     if matches!(model.task, Task::Generate | Task::Describe) {
@@ -79,10 +79,11 @@ fn arguments(model: &Model, variant: &str, source: OsString, out: &Path) -> Vec<
     all
 }
 
-/// The name of a package that has one of a model's variants. The exporter tells fp32 apart by itself.
+/// The name of a package that has one of a model's variants, or several. The exporter tells fp32 apart by itself.
 fn package(name: &str, variant: &str) -> String {
     match variant {
         "fp32" => name.to_owned(),
+        several if several.contains(',') => name.to_owned(),
         _ => format!("{name}-{variant}"),
     }
 }
@@ -112,5 +113,13 @@ mod tests {
         let words: Vec<_> = words.iter().map(|word| word.to_str().unwrap()).collect();
         let expected = "generate W.gguf --variant 8da4w --name smollm2-135m-instruct-8da4w --out OUT";
         assert_eq!(words.join(" "), expected);
+    }
+
+    #[test]
+    fn a_package_of_several_variants_has_the_models_name() {
+        let model = catalogue::find(&["llama-tiny".to_owned()]).unwrap()[0];
+        let words = arguments(model, model.variants[0], "FOLDER".into(), Path::new("OUT"));
+        let words: Vec<_> = words.iter().map(|word| word.to_str().unwrap()).collect();
+        assert_eq!(words.join(" "), "generate FOLDER --variant fp32,8da4w --name llama-tiny --out OUT");
     }
 }
