@@ -74,6 +74,8 @@ def test_what_runs_nowhere_here_is_refused_unless_that_is_allowed(
         (folder / name).touch()
     monkeypatch.setenv("QNN_SDK_ROOT", str(tmp_path))
     wanted = read(["int8", "qnn-fp16"], "classify")
+    with pytest.raises(UsageError, match=r"unknown chip 'SM1' for --soc; known: .*SM8650"):
+        preflight.check(wanted, soc="SM1", unmeasured=True)
     with pytest.raises(UsageError, match=r"quality of qnn-fp16 can't be measured.*--unmeasured"):
         preflight.check(wanted, soc="SM8650")
     reasons = preflight.check(wanted, soc="SM8650", unmeasured=True)

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from executorch.backends.qualcomm.utils.utils import (
     generate_htp_compiler_spec,
     generate_qnn_executorch_compiler_spec,
-    get_soc_to_chipset_map,
     to_edge_transform_and_lower_to_qnn,
 )
 
-from nearside_export.errors import LibraryError, UsageError
+from nearside_export.errors import LibraryError
+from nearside_export.lower import requirements
 from nearside_export.lower.coverage import coverage
 from nearside_export.lower.partitioned import backend_config
 from nearside_export.lower.program import LoweredProgram, describe
-from nearside_export.lower.requirements import QNN_HOST, QNN_SDK, qnn_sdk
+from nearside_export.lower.requirements import QNN_HOST, QNN_SDK
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -31,12 +31,9 @@ def lower(program: ExportedProgram, soc: str, method: str = "forward") -> Lowere
     `UsageError` for a chip that ExecuTorch does not know, `LibraryError` where Qualcomm's libraries
     are missing or don't start.
     """
-    chips = get_soc_to_chipset_map()
-    if soc not in chips:
-        raise UsageError(f"unknown chip {soc!r} for --soc; known: {', '.join(sorted(chips))}")
-    root = qnn_sdk()
+    chip, root = requirements.qnn_chip(soc), requirements.qnn_sdk()
     options = generate_htp_compiler_spec(use_fp16=True)
-    specs = generate_qnn_executorch_compiler_spec(chips[soc], options)
+    specs = generate_qnn_executorch_compiler_spec(chip, options)
     inputs = program.example_inputs[0] if program.example_inputs else ()
     try:
         edge = to_edge_transform_and_lower_to_qnn({method: program.module()}, inputs, specs)

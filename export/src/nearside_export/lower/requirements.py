@@ -28,6 +28,17 @@ def require(delegate: str, soc: str | None) -> None:
         if soc is None:
             raise UsageError("--delegate qnn compiles for one chip: name it with --soc, as SM8650")
         qnn_sdk()
+        qnn_chip(soc)
+
+
+def qnn_chip(soc: str) -> int:
+    """Return ExecuTorch's number of the chip ``soc``; `UsageError` names those that it knows."""
+    from executorch.backends.qualcomm.utils.utils import get_soc_to_chipset_map
+
+    chips = get_soc_to_chipset_map()
+    if soc not in chips:
+        raise UsageError(f"unknown chip {soc!r} for --soc; known: {', '.join(sorted(chips))}")
+    return chips[soc]
 
 
 def qnn_sdk() -> Path:
