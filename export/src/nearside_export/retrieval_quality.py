@@ -47,8 +47,7 @@ def check_gate(variant: str, quality: EmbedQuality) -> None:
             f"variant {variant} is below its quality gate: NDCG@10 is {quality.ndcg_at_10:.4f} on "
             f"{quality.documents} documents, eager fp32 has {quality.ndcg_at_10_fp32:.4f}, and the "
             f"gate allows {quality.gate.ndcg_at_10_drop:.4f} less (cosine to fp32 at least "
-            f"{quality.cosine_min:.4f}). Nothing was written; try --embedding-bits 8 or "
-            "--variant fp32"
+            f"{quality.cosine_min:.4f}). Nothing was written"
         )
 
 

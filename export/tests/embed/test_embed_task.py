@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import torch
 from conftest import ROOT
 from jsonschema import Draft202012Validator
 
-from nearside_export import cli
+from nearside_export import cli, wanted
 from nearside_export.architectures.encoder import load
 from nearside_export.compare import measure
 from nearside_export.compare.subjects import open_subjects
@@ -127,9 +128,36 @@ def test_an_export_below_its_gate_writes_nothing(
     monkeypatch.setattr(embed, "lower", lambda *_: lowered)
     monkeypatch.setitem(embed.GATES, "fp32", EmbedGate(-0.01))
     source = sentence_transformers.open_folder(bert_folder)
-    with pytest.raises(QualityError, match="Nothing was written"):
+    with pytest.raises(
+        QualityError, match=r"Nothing was written\. It would pass with --variant fp"
+    ):
         embed.export_package(source, embed.Request(variants=("fp32",)), tmp_path, "test")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_of_two_tables_the_better_one_is_named(
+    bert_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = sentence_transformers.open_folder(bert_folder)
+    reference = embed.measure_reference(source, 48)
+    (int8,) = wanted.read(["int8"], "embed")
+    for drop, said in ((2.0, r"--embedding-bits 8 \(NDCG@10 0\."), (-2.0, "--variant fp32, which")):
+        monkeypatch.setitem(embed.GATES, "int8", EmbedGate(drop))
+        request = embed.Request(embedding_bits=4)
+        assert re.match(said, embed.passing(source, int8, request, 48, reference))
+
+
+def test_variants_can_share_weights_beside_the_programs(bert_folder: Path, tmp_path: Path) -> None:
+    options = ["--variant", "fp32,int8", "--external-weights", "--out", str(tmp_path)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(embed.GATES, "int8", EmbedGate(0.05))
+        assert cli.main(["embed", str(bert_folder), *options]) == 0
+    package = tmp_path / "tiny-bert.nearside"
+    manifest = Manifest.read(package)
+    check_files(package, manifest)
+    (data,) = {d.path: d for v in manifest.variants for d in v.external_data}.values()
+    assert all(v.program.bytes < data.bytes / 4 for v in manifest.variants)
+    assert all(not c.differences() for c in verify.verify(package, bert_folder))
 
 
 def test_a_folder_that_lacks_a_file_is_one_line_and_writes_nothing(

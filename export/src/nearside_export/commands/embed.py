@@ -35,6 +35,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--max-tokens", type=int, help="tokens a text at most (default: as the model says)"
     )
     exports.add_named(embed)
+    exports.add_external_weights(embed)
     exports.add(embed)
     embed.set_defaults(run=_run)
 
@@ -58,6 +59,7 @@ def _run(options: argparse.Namespace) -> None:
         variants=names,
         embedding_bits=options.embedding_bits,
         max_tokens=options.max_tokens,
+        external_weights=options.external_weights,
         unmeasured=options.unmeasured,
         licence=options.licence,
         name=options.name,
@@ -97,6 +99,7 @@ def _command(options: argparse.Namespace) -> str:
         **exports.VARIANT_DEFAULTS,
         "embedding_bits": BITS[0],
         "max_tokens": None,
+        "external_weights": False,
         "licence": None,
         "name": None,
     }

@@ -49,7 +49,8 @@ def verify(
         )
     for variant, claimed in measured_variants(manifest, EmbedQuality):
         pte = (package / variant.program.path).read_bytes()
-        measured = embed.measure_quality(pte, variant.method, reference, claimed.gate)
+        data = package / variant.external_data[0].path if variant.external_data else None
+        measured = embed.measure_quality(pte, variant.method, reference, claimed.gate, data)
         yield Comparison(variant.name, claimed, measured, TOLERANCES)
 
 
