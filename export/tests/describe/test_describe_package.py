@@ -38,7 +38,10 @@ def test_a_folder_becomes_a_package_with_all_methods_and_measured_quality(packag
     names = [method.name for method in variant.methods]
     assert names == ["vision_encoder", "token_embedding", "text_decoder"]
     assert variant.method == "text_decoder"
-    assert variant.planned_bytes == sum(method.planned_bytes for method in variant.methods)
+    # ExecuTorch plans the caches into every method; a group of them has them once.
+    more = sum(method.planned_bytes for method in variant.methods) - variant.planned_bytes
+    layers, keys_and_values, heads, size = 3, 2, 2, 32
+    assert more == 2 * layers * keys_and_values * heads * 64 * size * 4
     assert variant.quality.logit_max_error < 1e-4
     assert variant.quality.embedding_max_error < 1e-4
     assert variant.quality.next_token_agreement == 1.0

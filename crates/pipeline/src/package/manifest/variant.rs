@@ -43,7 +43,7 @@ pub struct Variant<Q = Quality> {
     pub operators: Vec<String>,
     /// Operator calls inside delegates / all calls, at export, over all methods.
     pub coverage: f64,
-    /// Sum of the methods' planned arenas.
+    /// Sum of the methods' planned arenas, with what they share counted once.
     pub planned_bytes: u64,
     /// What each method needs, if there are several.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
