@@ -170,3 +170,35 @@ def test_below_its_gate_a_scheme_that_passes_is_named(
     del options[2:4]
     assert main(["generate", str(tiny), *options, "--out", str(tmp_path / "out")]) == 1
     assert "It would pass with --variant fp32, which is what" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("variant", "options", "bits", "quantisation"),
+    [
+        ("int8w", [], 8, "int8-weight-only"),
+        ("8da4w", ["--embedding-bits", "4", "--rounding", "nearest-asymmetric"], 4, "8da4w"),
+    ],
+)
+def test_integer_weights_say_what_they_are(
+    variant: str,
+    options: list[str],
+    bits: int,
+    quantisation: str,
+    tiny: Path,
+    tmp_path: Path,
+    nearside_cli: Path,
+) -> None:
+    command = ["generate", str(tiny), "--variant", variant, "--context", "48", *options]
+    assert main([*command, "--max-prefill", "8", "--out", str(tmp_path)]) == 0
+    package = tmp_path / "tiny-llama.nearside"
+    (found,) = Manifest.read(package).variants
+    assert (found.quantisation, found.embedding_bits) == (quantisation, bits)
+    assert found.rounding == ("nearest-asymmetric" if variant == "8da4w" else None)
+    assert not any("dequantize" in operator for operator in found.operators)
+    assert found.export_command.split()[3:5] == ["--variant", variant]
+    assert set(options) <= set(found.export_command.split())
+    program = package / found.program.path
+    calls = [np.array([[7, 300, 9]]), np.arange(3)]
+    (want,) = LoadedMethod(program, "forward").run(calls)
+    with nearside.Program(program, cli=nearside_cli) as loaded:
+        np.testing.assert_allclose(loaded.method().run(calls)[0], want, atol=1e-4)

@@ -45,15 +45,29 @@ def answers(method: RunnableMethod) -> list[Array]:
     return [method.run([ids[:, s:e], np.arange(s, e)])[0] for s, e in [(0, 4), (4, 5)]]
 
 
-def test_a_tied_table_is_stored_once(written: list[bytes], nearside_cli: Path) -> None:
+def texts() -> decoder.Calibration:
+    windows = torch.randint(0, ROWS, (2, 16), generator=torch.Generator().manual_seed(1))
+    return decoder.Calibration(windows, windows)
+
+
+@pytest.mark.parametrize(("variant", "bits"), [("8da4w", 8), ("8da4w", 4), ("int8w", 8)])
+def test_a_tied_table_is_stored_once(
+    variant: str, bits: int, written: list[bytes], nearside_cli: Path
+) -> None:
     model = models.ours(models.llama(**SHAPE))
-    scheme = decoder.SCHEMES["8da4w"]
-    decoder.apply(model, scheme, models.StateDict({}), rounding="nearest", texts=pytest.fail)
+    decoder.apply(
+        model,
+        decoder.SCHEMES[variant],
+        models.StateDict({}),
+        rounding="nearest",
+        embedding_bits=bits,
+        texts=texts,
+    )
     shared = xnnpack.lower_methods({"forward": export.export(model, 8)}).pte
     (plain,) = written
     saved = len(plain) - len(shared)
     # What follows moves by whole pages.
-    assert 0 <= ROWS * WIDTH - saved < 4096
+    assert 0 <= ROWS * WIDTH * bits // 8 - saved < 4096
     want = answers(LoadedMethod(plain, "forward"))
     np.testing.assert_array_equal(answers(LoadedMethod(shared, "forward")), want)
     with nearside.Program(plain, cli=nearside_cli) as first:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
 from nearside_export.quantise import integer_linear
 from nearside_export.quantise.integer_linear import LIMITS, Rounded
 from nearside_export.quantise.rounding import gptq, hqq, nearest, source
+from nearside_export.quantise.rounding.grid import asymmetric
 from nearside_export.sources.model import QuantisedBlocks
 
 
@@ -34,22 +37,57 @@ def is_sound(found: Rounded, group_size: int) -> None:
     assert int(found.ints.max()) <= high
     assert found.group_size == group_size
     assert bool((found.scales > 0).all())
+    if found.offsets is not None:
+        assert found.offsets.shape == found.scales.shape
     if found.bits == 4:
         assert torch.equal(found.scales.bfloat16().float(), found.scales)
 
 
+def ways(group_size: int) -> dict[str, Callable[[torch.Tensor, torch.Tensor], Rounded]]:
+    """Every way, from a weight and its inputs."""
+    return {
+        "nearest": lambda w, _: nearest.groups(w, group_size),
+        "hqq": lambda w, _: hqq.groups(w, group_size),
+        "gptq": lambda w, x: gptq.groups(w, x.t() @ x, group_size),
+        "nearest-asymmetric": lambda w, _: nearest.groups(w, group_size, asymmetric),
+        "hqq-asymmetric": lambda w, _: hqq.asymmetric_groups(w, group_size),
+        "gptq-asymmetric": lambda w, x: gptq.groups(w, x.t() @ x, group_size, asymmetric),
+    }
+
+
+def output_error(found: Rounded, w: torch.Tensor, x: torch.Tensor) -> float:
+    """Share of the output's squares that is wrong."""
+    off = (x @ (found.dequantise() - w).t()).square().mean()
+    return float(off / (x @ w.t()).square().mean())
+
+
 @pytest.mark.parametrize("group_size", [32, 64, 128])
-@pytest.mark.parametrize("way", ["nearest", "hqq", "gptq"])
+@pytest.mark.parametrize("way", ways(32))
 def test_int4_is_near_the_weight(way: str, group_size: int) -> None:
     w, x = weight(), inputs()
-    found = {
-        "nearest": lambda: nearest.groups(w, group_size),
-        "hqq": lambda: hqq.groups(w, group_size),
-        "gptq": lambda: gptq.groups(w, x.t() @ x, group_size),
-    }[way]()
+    found = ways(group_size)[way](w, x)
     is_sound(found, group_size)
-    error = (x @ (found.dequantise() - w).t()).square().mean() / (x @ w.t()).square().mean()
-    assert error < 0.02
+    assert output_error(found, w, x) < 0.02
+    assert (found.offsets is not None) == way.endswith("asymmetric")
+
+
+@pytest.mark.parametrize("way", ["nearest", "hqq", "gptq"])
+def test_offsets_help_weights_that_lie_aside_of_zero(way: str) -> None:
+    w, x = weight() + torch.randn(48, 4).repeat_interleave(32, 1), inputs()
+    plain, offset = (
+        output_error(ways(32)[name](w, x), w, x) for name in (way, f"{way}-asymmetric")
+    )
+    assert offset < 0.6 * plain
+
+
+def test_the_best_line_is_found_where_weights_lie_on_one() -> None:
+    generator = torch.Generator().manual_seed(6)
+    ints = torch.randint(-8, 8, (6, 64), generator=generator).float()
+    ints[:, ::32], ints[:, 1::32] = -8, 7
+    scales, offsets = torch.tensor([0.5, 0.25]), torch.tensor([3.0, -1.0])
+    w = ints * scales.repeat_interleave(32) + offsets.repeat_interleave(32)
+    found = nearest.groups(w, 32, asymmetric)
+    assert (found.dequantise() - w).abs().max() < 1e-5
 
 
 def test_gptq_is_better_on_the_inputs_than_plain_rounding() -> None:
@@ -75,7 +113,8 @@ def test_int8_has_a_scale_a_row() -> None:
 
 
 def test_zeros_keep_a_scale_that_xnnpack_takes() -> None:
-    for found in (nearest.groups(torch.zeros(4, 64), 32), nearest.rows(torch.zeros(4, 64))):
+    zeros, x = torch.zeros(4, 128), inputs()
+    for found in (nearest.rows(zeros), *(way(zeros, x) for way in ways(32).values())):
         assert bool((found.scales >= torch.finfo(torch.float32).tiny).all())
         assert not found.dequantise().any()
 

@@ -10,7 +10,17 @@ from nearside_export.commands import exports
 from nearside_export.wanted import read
 
 GROUP_SIZES = (32, 64, 128)
-ROUNDINGS = ("auto", "source", "nearest", "hqq", "gptq")
+ROUNDINGS = (
+    "auto",
+    "source",
+    "nearest",
+    "hqq",
+    "gptq",
+    "nearest-asymmetric",
+    "hqq-asymmetric",
+    "gptq-asymmetric",
+)
+EMBEDDING_BITS = (8, 4)
 METHODS = ("forward", "prefill,decode")
 MAX_PREFILL = 128
 
@@ -42,8 +52,16 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--rounding",
         choices=ROUNDINGS,
         default="auto",
-        help="8da4w: how weights are rounded (default: as a GGUF file has them, else the best of "
-        "nearest, hqq and gptq)",
+        help="8da4w: how weights are rounded (default: as a GGUF file has them, else what predicts "
+        "best; the asymmetric ways take 4 bytes more a group)",
+    )
+    generate.add_argument(
+        "--embedding-bits",
+        type=int,
+        choices=EMBEDDING_BITS,
+        default=EMBEDDING_BITS[0],
+        help="all but fp32: bits of the embedding table; of the head too where the two are one "
+        f"(default: {EMBEDDING_BITS[0]})",
     )
     generate.add_argument(
         "--methods",
@@ -81,6 +99,7 @@ def _run(options: argparse.Namespace) -> None:
         options.rounding,
         options.attention,
         options.methods,
+        options.embedding_bits,
     )
     if exports.planned(options, planned):
         return
@@ -94,6 +113,7 @@ def _run(options: argparse.Namespace) -> None:
         max_prefill_tokens=options.max_prefill,
         group_size=options.group_size,
         rounding=options.rounding,
+        embedding_bits=options.embedding_bits,
         attention=options.attention,
         methods=options.methods,
         external_weights=options.external_weights,
@@ -120,6 +140,7 @@ def _command(options: argparse.Namespace) -> str:
         "max_prefill": MAX_PREFILL,
         "group_size": GROUP_SIZES[0],
         "rounding": ROUNDINGS[0],
+        "embedding_bits": EMBEDDING_BITS[0],
         "attention": "plain",
         "methods": METHODS[0],
         "external_weights": False,

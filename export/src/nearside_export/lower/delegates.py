@@ -39,7 +39,7 @@ DELEGATES = {
             {
                 "classify": ("int8", "fp32"),
                 "embed": ("int8", "fp32"),
-                "generate": ("fp32", "int8", "8da4w"),
+                "generate": ("fp32", "int8", "8da4w", "int8w"),
                 "describe": ("fp32",),
             },
         ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 
-from nearside_export.lower import partitioned
+from nearside_export.lower import partitioned, weight_only
 from nearside_export.lower.program import LoweredProgram
 from nearside_export.lower.tanh_gelu import spell_out
 
@@ -25,7 +25,10 @@ def lower(
     """
     spell_out(program)
     return partitioned.lower(
-        program, [XnnpackPartitioner()], method, weights_outside=weights_outside
+        program,
+        [XnnpackPartitioner(configs=weight_only.CONFIGS)],
+        method,
+        weights_outside=weights_outside,
     )
 
 
@@ -42,7 +45,7 @@ def lower_methods(
         spell_out(program)
     return partitioned.lower_methods(
         methods,
-        [XnnpackPartitioner()],
+        [XnnpackPartitioner(configs=weight_only.CONFIGS)],
         constant_methods,
         method,
         external,

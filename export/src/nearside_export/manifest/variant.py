@@ -21,7 +21,15 @@ Quantisation = Literal[
     "8da4w",
     "fp16",
 ]
-Rounding = Literal["nearest", "hqq", "gptq", "source"]
+Rounding = Literal[
+    "nearest",
+    "hqq",
+    "gptq",
+    "nearest-asymmetric",
+    "hqq-asymmetric",
+    "gptq-asymmetric",
+    "source",
+]
 EmbeddingBits = Literal[4, 8, 16, 32]
 Attention = Literal["plain", "fused"]
 
@@ -53,7 +61,8 @@ class Variant:
     share once, and ``methods`` has them one by one.
 
     ``group_size`` weights share a scale, where the scheme has groups; ``rounding`` says how int4
-    values were chosen (``source``: kept as the source had them); ``embedding_bits`` are those of
+    values were chosen (``source``: kept as the source had them; ``-asymmetric``: with an offset a
+    group beside its scale); ``embedding_bits`` are those of
     the embedding table; ``attention`` says which operators the decoder's attention is made of.
 
     ``quality`` was measured, or ``unmeasured`` says why it was not.

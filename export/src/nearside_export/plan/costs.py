@@ -15,15 +15,31 @@ START_BYTES = 700_000_000
 FILES_BYTES = 1_000_000
 """Tokenizer, manifest and what a program has beside its weights, at most about."""
 
-BYTES_A_PARAMETER = {"fp32": 26.0, "fp16": 26.0, "int8": 16.0, "8da4w": 15.0}
+BYTES_A_PARAMETER = {"fp32": 26.0, "fp16": 26.0, "int8": 16.0, "8da4w": 15.0, "int8w": 16.0}
 """Peak memory, beyond the start's: the weights in f32, the graphs' copies, the program's bytes."""
 
-SECONDS_A_LAYER = {"fp32": 1.7, "fp16": 1.7, "int8": 4.8, "8da4w": 5.7}
+SECONDS_A_LAYER = {"fp32": 1.7, "fp16": 1.7, "int8": 4.8, "8da4w": 5.7, "int8w": 4.8}
 """Tracing and lowering one layer of a transformer."""
 
-SECONDS_A_PARAMETER = {"fp32": 0.5e-6, "fp16": 0.5e-6, "int8": 0.3e-6, "8da4w": 0.3e-6}
+SECONDS_A_PARAMETER = {
+    "fp32": 0.5e-6,
+    "fp16": 0.5e-6,
+    "int8": 0.3e-6,
+    "8da4w": 0.3e-6,
+    "int8w": 0.3e-6,
+}
 """Loading, packing and measuring."""
 
-ROUNDING_SECONDS = {"source": 0.05e-6, "nearest": 0.1e-6, "hqq": 0.1e-6, "gptq": 1.8e-6}
+ROUNDING_SECONDS = {
+    "source": 0.05e-6,
+    "nearest": 0.1e-6,
+    "hqq": 0.1e-6,
+    "gptq": 3.0e-6,
+    "nearest-asymmetric": 0.2e-6,
+    "hqq-asymmetric": 0.5e-6,
+    "gptq-asymmetric": 3.3e-6,
+}
 """A weight of a linear layer; GPTQ with the text that it is calibrated with."""
-ROUNDING_SECONDS["auto"] = 0.3e-6 + sum(ROUNDING_SECONDS[way] for way in ("nearest", "hqq", "gptq"))
+ROUNDING_SECONDS["auto"] = 0.5e-6 + sum(
+    ROUNDING_SECONDS[way] for way in ("nearest", "hqq", "nearest-asymmetric", "gptq-asymmetric")
+)

@@ -14,7 +14,12 @@ from nearside_export.sources.model import ModelSource
 from nearside_export.wanted import Wanted
 
 DEFAULT_CONTEXT = 1024
-_QUANTISATION = {"fp32": "none", "int8": "int8-dynamic", "8da4w": "8da4w"}
+_QUANTISATION = {
+    "fp32": "none",
+    "int8": "int8-dynamic",
+    "8da4w": "8da4w",
+    "int8w": "int8-weight-only",
+}
 _SCALE_BYTES = 2
 """Of a group of 4-bit weights: bfloat16."""
 _OFFSET_BYTES = 4
@@ -43,6 +48,7 @@ def plan(
     rounding: str,
     attention: str,
     methods: str = "forward",
+    embedding_bits: int = 8,
 ) -> Plan:
     """Estimate an export; `SourceError` and `UnsupportedError` as the export itself has them."""
     config = families.read(source.config)
@@ -64,11 +70,17 @@ def plan(
         if scheme == "fp32":
             size += 4 * (linear + tables * table)
         else:
-            size += tables * table + 2 * _ROW_BYTES * config.vocab_size
-        if scheme == "int8":
+            # An untied head keeps its 8 bits.
+            size += table * embedding_bits // 8 + (tables - 1) * table
+            size += 2 * _ROW_BYTES * config.vocab_size
+            if embedding_bits == 4:
+                size += (_ROW_BYTES + _SCALE_BYTES) * table // 32
+        if scheme in ("int8", "int8w"):
             size += linear
         elif scheme == "8da4w":
-            offsets = _OFFSET_BYTES if rounding == "source" else 0
+            # Which way predicts best is not known yet: room for all.
+            symmetric = rounding in ("nearest", "hqq", "gptq")
+            offsets = 0 if symmetric else _OFFSET_BYTES
             size += int(linear * (0.5 + (_SCALE_BYTES + offsets) / group_size))
             rounded += linear * (1 + 4 / group_size)
             seconds += linear * costs.ROUNDING_SECONDS[rounding]

@@ -10,7 +10,12 @@ import torch
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.architectures.decoder.step import Step
 from nearside_export.progress import track
-from nearside_export.quantise.integer_linear import Rounded, install, quantised_activations
+from nearside_export.quantise.integer_linear import (
+    Rounded,
+    install,
+    quantised_activations,
+    uninstall,
+)
 from nearside_export.resume.work import NO_WORK, Work
 
 Round = Callable[[torch.Tensor, torch.Tensor], Rounded]
@@ -18,11 +23,16 @@ Round = Callable[[torch.Tensor, torch.Tensor], Rounded]
 
 
 def layer_by_layer(
-    model: Decoder, windows: torch.Tensor, rounded: Round, work: Work = NO_WORK
+    model: Decoder,
+    windows: torch.Tensor,
+    rounded: Round,
+    work: Work = NO_WORK,
+    kept_as: str = "gptq",
 ) -> dict[str, Rounded]:
     """Round every linear layer, each on what the rounded layers before its own make of the text.
 
-    ``windows`` i64 ``[n, length]``. The model is left as it was. Each layer is kept in ``work``.
+    ``windows`` i64 ``[n, length]``. The model is left as it was. Each layer is kept in ``work``,
+    by names that begin with ``kept_as``.
     """
     weights: dict[str, Rounded] = {}
     originals: dict[str, torch.nn.Parameter] = {}
@@ -30,14 +40,14 @@ def layer_by_layer(
         step = _step(model, windows.shape[1])
         streams = [model.embed(window[None]) for window in windows]
         for index, layer in track(enumerate(model.layers), len(model.layers), "GPTQ, layers"):
-            kept = work.weights(f"gptq-{index}")
+            kept = work.weights(f"{kept_as}-{index}")
             if kept is None:
                 made = {
                     f"layers.{index}.{name}": weight
                     for names, moment in _moments(layer, streams, step)
                     for name, weight in _together(layer, names, moment, rounded)
                 }
-                work.keep_weights(f"gptq-{index}", made)
+                work.keep_weights(f"{kept_as}-{index}", made)
             else:
                 made = kept[1]
             for path, weight in made.items():
@@ -135,9 +145,10 @@ def _together(
     weights = [_linear(layer, name) for name in names]
     whole = rounded(torch.cat(weights), moment)
     rows = [len(weight) for weight in weights]
-    parts = zip(whole.ints.split(rows), whole.scales.split(rows), strict=True)
-    for name, (ints, scales) in zip(names, parts, strict=True):
-        yield name, Rounded(whole.bits, ints, scales)
+    offsets = [None] * len(rows) if whole.offsets is None else whole.offsets.split(rows)
+    parts = zip(names, whole.ints.split(rows), whole.scales.split(rows), offsets, strict=True)
+    for name, *part in parts:
+        yield name, Rounded(whole.bits, *part)
 
 
 @contextmanager
@@ -156,4 +167,4 @@ def _hooked(layer: torch.nn.Module, watch: Callable[[str], Callable[..., None]])
 
 def _restore(model: Decoder, originals: dict[str, torch.nn.Parameter]) -> None:
     for name, weight in originals.items():
-        model.get_submodule(name).weight = weight
+        uninstall(model, name, weight)

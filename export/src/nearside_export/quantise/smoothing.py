@@ -20,11 +20,24 @@ STRENGTH = 0.5
 _LEAST = 1e-5
 
 
-def smooth(model: Decoder, windows: torch.Tensor) -> torch.Tensor:
+class Divided(torch.nn.Module):
+    """An embedding whose values are divided by ``factors`` f32 ``[hidden]``."""
+
+    def __init__(self, embedding: torch.nn.Module, factors: torch.Tensor) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.register_buffer("shares", factors.reciprocal(), persistent=False)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """Look ``ids`` up."""
+        return self.embedding(ids) * self.shares
+
+
+def smooth(model: Decoder, windows: torch.Tensor) -> None:
     """Smooth ``model`` in place on text i64 ``[n, length]``.
 
-    Return what the embedding table must be divided by after the look-up, f32 ``[hidden]``: it is
-    the head's weight where the two are tied, and is smoothed with it; all ones where they are not.
+    An embedding table that is the head's weight is smoothed with it, and what is looked up is
+    `Divided` again.
     """
     peaks = _peaks(model, windows)
     for index, layer in enumerate(model.layers):
@@ -33,10 +46,9 @@ def smooth(model: Decoder, windows: torch.Tensor) -> torch.Tensor:
     factors = _factors(peaks["lm_head"], [head.weight])
     _divide_norm(model.norm, factors)
     _multiply_columns(head, factors)
-    if not model.tied:
-        return torch.ones_like(factors)
-    model.embedding.weight = head.weight
-    return factors
+    if model.tied:
+        model.embedding.weight = head.weight
+        model.embedding = Divided(model.embedding, factors)
 
 
 def _smooth_layer(layer: Layer, peaks: dict[str, torch.Tensor]) -> None:

@@ -45,7 +45,7 @@ from nearside_export.tasks.generate_quality import GATES, WINDOW
 from nearside_export.wanted import Wanted, read
 
 DEFAULT_MAX_PREFILL = 128
-FIT_WINDOWS = 16
+FIT_WINDOWS = 32
 CHOOSE_WINDOWS = 2
 
 
@@ -55,7 +55,8 @@ class Request:
 
     ``context_length`` positions, ``max_prefill_tokens`` a call at most. ``attention`` is ``plain``
     or ``fused``, ``methods`` one of `decoder_export.METHODS`; ``licence`` and ``name`` override the
-    source's. ``group_size`` and ``rounding`` are of 4-bit variants (see `quantise.decoder`).
+    source's. ``group_size`` and ``rounding`` are of 4-bit variants, ``embedding_bits``, 8 or 4, of
+    integer ones (see `quantise.decoder`).
     ``external_weights``: all of them in a ``.ptd`` file that the variants share. ``unmeasured``
     allows variants that don't run here.
     """
@@ -63,6 +64,7 @@ class Request:
     variants: tuple[str, ...] = ("fp32",)
     group_size: int = 32
     rounding: str = "auto"
+    embedding_bits: int = 8
     context_length: int | None = None
     max_prefill_tokens: int = DEFAULT_MAX_PREFILL
     attention: str = "plain"
@@ -240,10 +242,15 @@ def quantise(
         source.tensors,
         group_size=request.group_size,
         rounding=request.rounding,
+        embedding_bits=request.embedding_bits,
         texts=texts,
         say=say,
         work=work,
     )
     if scheme.bits == 8:
-        return {"embedding_bits": 8}
-    return {"embedding_bits": 8, "group_size": request.group_size, "rounding": used}
+        return {"embedding_bits": request.embedding_bits}
+    return {
+        "embedding_bits": request.embedding_bits,
+        "group_size": request.group_size,
+        "rounding": used,
+    }

@@ -22,6 +22,7 @@ from nearside_export.tasks.running import running
 GATES = {
     "fp32": GenerateGate(logit_max_error=1e-3),
     "int8": GenerateGate(perplexity_ratio=1.02, looping=0),
+    "int8w": GenerateGate(perplexity_ratio=1.02, looping=0),
     "8da4w": GenerateGate(perplexity_ratio=1.10, looping=0),
 }
 """``--variant`` to its quality gate."""

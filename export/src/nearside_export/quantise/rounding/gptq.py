@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 
 from nearside_export.quantise.integer_linear import Rounded
-from nearside_export.quantise.rounding.nearest import best_scales, to_int4
+from nearside_export.quantise.rounding.grid import Fit, Grid, symmetric
 
 DAMPING = 0.01
 """Share of the moments' mean diagonal that is added to the diagonal, as in the paper."""
@@ -16,8 +16,10 @@ _BLOCK = 96
 """Columns whose errors are passed on at once; a multiple of every group size is not needed."""
 
 
-def groups(weight: torch.Tensor, moments: torch.Tensor, group_size: int) -> Rounded:
-    """Round f32 ``[rows, columns]`` to 4 bits with a scale for ``group_size`` columns.
+def groups(
+    weight: torch.Tensor, moments: torch.Tensor, group_size: int, fit: Fit = symmetric
+) -> Rounded:
+    """Round f32 ``[rows, columns]`` to 4 bits with a grid for ``group_size`` columns.
 
     ``moments`` f32 ``[columns, columns]`` is the sum of ``x x^T`` over the layer's inputs.
     """
@@ -26,7 +28,7 @@ def groups(weight: torch.Tensor, moments: torch.Tensor, group_size: int) -> Roun
     # Columns as rows: each step works on one, and should find it in one piece.
     rest = weight.t().clone(memory_format=torch.contiguous_format)
     ints = torch.empty_like(rest, dtype=torch.int8)
-    scales = torch.empty(len(rest) // group_size, rest.shape[1])
+    grids: list[Grid] = []
     block = max(_BLOCK // group_size, 1) * group_size
     for start in range(0, len(rest), block):
         end = min(start + block, len(rest))
@@ -35,14 +37,19 @@ def groups(weight: torch.Tensor, moments: torch.Tensor, group_size: int) -> Roun
         for column in range(end - start):
             if column % group_size == 0:
                 group = slice(column, column + group_size)
-                scale = best_scales(part[group], importance[start:end][group])
-                scales[(start + column) // group_size] = scale
-            rounded = to_int4(part[column], scale)
+                grids.append(fit(part[group], importance[start:end][group]))
+            rounded = grids[-1].ints(part[column])
             ints[start + column] = rounded.to(torch.int8)
-            errors[column] = (part[column] - rounded * scale) / local[column, column]
+            errors[column] = (part[column] - grids[-1].values(rounded)) / local[column, column]
             part[column + 1 :].addr_(local[column, column + 1 :], errors[column], alpha=-1)
         rest[end:].addmm_(factor[start:end, end:].t(), errors, alpha=-1)
-    return Rounded(4, ints.t().contiguous(), scales.t().contiguous())
+    offsets = [grid.offsets for grid in grids if grid.offsets is not None]
+    return Rounded(
+        4,
+        ints.t().contiguous(),
+        torch.stack([grid.scales for grid in grids], dim=1),
+        torch.stack(offsets, dim=1) if offsets else None,
+    )
 
 
 def _inverse_factor(moments: torch.Tensor) -> torch.Tensor:

@@ -15,6 +15,8 @@ const FULLY_CONNECTED: &[[Datatype; 4]] = &[
     [Bf16, Bf16, F32, F32],
     // ExecuTorch adds a conversion of the f32 that comes out.
     [Bf16, Bf16, F32, Bf16],
+    // Weights alone in integers.
+    [F32, QcInt8, F32, F32],
     [QInt8, QInt8, QInt32, QInt8],
     [QInt8, QcInt8, QcInt32, QInt8],
     [QdInt8, QcInt8, F32, F32],
