@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -11,11 +12,13 @@ import torch
 from tokenizers import Tokenizer
 
 from nearside_export.cli import main
-from nearside_export.manifest import GenerateGate, Manifest
+from nearside_export.errors import QualityError
+from nearside_export.manifest import GenerateGate, GenerateQuality, Manifest
 from nearside_export.package import check_files
 from nearside_export.runtime import nearside
 from nearside_export.runtime.wheel import LoadedMethod
-from nearside_export.tasks import generate
+from nearside_export.tasks import generate, generate_advice
+from nearside_export.tasks.advice import FP32
 
 torch.set_num_threads(1)
 
@@ -165,7 +168,8 @@ def test_below_its_gate_a_scheme_that_passes_is_named(
     assert "xnnpack-8da4w is below its quality gate" in said
     assert "It would pass with --variant int8 (perplexity " in said
     assert not list((tmp_path / "out").glob("*"))
-    monkeypatch.setitem(generate.GATES, "int8", GenerateGate(perplexity_ratio=0.1))
+    gates = dict.fromkeys(("int8", "int8w"), GenerateGate(perplexity_ratio=0.1))
+    monkeypatch.setattr(generate, "GATES", generate.GATES | gates)
     options[1] = "int8"
     del options[2:4]
     assert main(["generate", str(tiny), *options, "--out", str(tmp_path / "out")]) == 1
@@ -202,3 +206,23 @@ def test_integer_weights_say_what_they_are(
     (want,) = LoadedMethod(program, "forward").run(calls)
     with nearside.Program(program, cli=nearside_cli) as loaded:
         np.testing.assert_allclose(loaded.method().run(calls)[0], want, atol=1e-4)
+
+
+def test_what_is_tried_for_a_failed_gate_is_smallest_first_and_nothing_twice() -> None:
+    def tried(scheme: str, request: generate.Request) -> list[tuple[str, int, int]]:
+        seen: list[tuple[str, int, int]] = []
+
+        def estimate(other: str, candidate: generate.Request) -> GenerateQuality:
+            seen.append((other, candidate.group_size, candidate.embedding_bits))
+            raise QualityError("not good enough")
+
+        assert generate_advice.passing(scheme, request, estimate) == FP32
+        return seen
+
+    usual = generate.Request()
+    assert tried("8da4w", usual) == [("int8", 32, 8), ("int8w", 32, 8)]
+    large = dataclasses.replace(usual, group_size=64, rounding="gptq")
+    assert tried("8da4w", large)[:2] == [("8da4w", 64, 8), ("8da4w", 32, 8)]
+    small = dataclasses.replace(usual, embedding_bits=4)
+    assert tried("int8", small) == [("int8", 32, 8), ("int8w", 32, 4), ("int8w", 32, 8)]
+    assert tried("fp32", usual) == []

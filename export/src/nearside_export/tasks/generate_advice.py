@@ -16,9 +16,14 @@ from nearside_export.tasks.advice import FP32
 if TYPE_CHECKING:
     from nearside_export.tasks.generate import Request
 
+_ORDER = ("8da4w", "int8", "int8w")
+"""Schemes from the smallest on."""
+
 
 def passing(
-    scheme: str, request: Request, estimate: Callable[[str, Request], GenerateQuality]
+    scheme: str,
+    request: Request,
+    estimate: Callable[[str, Request], GenerateQuality],
 ) -> str:
     """Name the smallest scheme that passes by its ``estimate``, by the options that ask for it."""
     for other, candidate, options in _candidates(scheme, request):
@@ -38,9 +43,14 @@ def passing(
 
 def _candidates(scheme: str, request: Request) -> Iterator[tuple[str, Request, str]]:
     """Give what to try, smallest first: scheme, request, and its options in words."""
-    if scheme == "8da4w":
-        for size in (s for s in reversed(GROUP_SIZES) if s <= request.group_size):
-            candidate = dataclasses.replace(request, group_size=size, rounding="auto")
-            if candidate != request:
-                yield scheme, candidate, f"--variant 8da4w --group-size {size}"
-        yield "int8", request, "--variant int8"
+    sizes = [s for s in reversed(GROUP_SIZES) if s <= request.group_size]
+    for other in _ORDER[_ORDER.index(scheme) :] if scheme in _ORDER else ():
+        for bits in sorted({request.embedding_bits, 8}):
+            for size in sizes if other == "8da4w" else [request.group_size]:
+                candidate = dataclasses.replace(
+                    request, embedding_bits=bits, group_size=size, rounding="auto"
+                )
+                if (other, candidate) != (scheme, request):
+                    table = "" if bits == 8 else f" --embedding-bits {bits}"
+                    groups = f" --group-size {size}" if other == "8da4w" else ""
+                    yield other, candidate, f"--variant {other}{groups}{table}"
