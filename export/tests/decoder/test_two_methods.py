@@ -25,7 +25,10 @@ def lower(methods: str) -> LoweredProgram:
     reference = models.llama(**SHAPE, num_hidden_layers=1, tie_word_embeddings=True)
     model = models.ours(reference)
     scheme = decoder.SCHEMES["8da4w"]
-    decoder.apply(model, scheme, models.StateDict({}), rounding="nearest", texts=pytest.fail)
+    calibration = decoder.Calibration(models.text(16), models.text(16))
+    decoder.apply(
+        model, scheme, models.StateDict({}), rounding="nearest", texts=lambda: calibration
+    )
     programs = export.export_methods(model, MAX_PREFILL, methods)
     return xnnpack.lower_methods(programs, method=next(iter(programs)))
 
