@@ -5,18 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
-from nearside_export.architectures.decoder import families, weights
+from nearside_export.architectures.decoder import export, families, weights
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.cli import main
 from nearside_export.errors import UnsupportedError, UsageError
+from nearside_export.lower import xnnpack
 from nearside_export.quantise import calibration, decoder, four_bits
 from nearside_export.quantise.integer_linear import Rounded
 from nearside_export.quantise.rounding import gptq, nearest
 from nearside_export.quantise.rounding.grid import Fit, asymmetric, symmetric
 from nearside_export.resume.work import Work
+from nearside_export.runtime.wheel import LoadedMethod
 from nearside_export.sources.language import open_source
 from nearside_export.sources.model import ModelSource
 
@@ -80,6 +83,23 @@ def test_offsets_are_kept_for_a_later_export(source: ModelSource, tmp_path: Path
         # The second time nothing is rounded: it would be taken from here.
         assert {path.name for path in tmp_path.iterdir()} == {"rounded"}
     assert all(w.offsets is not None for w in work.weights("rounded")[1].values())
+
+
+def test_a_program_of_layers_rounded_together_computes_what_eager_does(source: ModelSource) -> None:
+    model, window = load(source), texts().choose[0][:8]
+    decoder.apply(
+        model,
+        decoder.SCHEMES["8da4w"],
+        source.tensors,
+        rounding="gptq-asymmetric",
+        texts=texts,
+    )
+    with torch.no_grad():
+        want = model(window[None], torch.arange(8)).numpy()
+    model.reset()
+    lowered = xnnpack.lower_methods({"forward": export.export(model, 8)})
+    got = LoadedMethod(lowered.pte, "forward").run([window[None].numpy(), np.arange(8)])[0]
+    assert np.abs(got - want).max() < 0.02 * np.abs(want).max()
 
 
 def test_ways_that_cannot_come_out_best_are_not_tried() -> None:

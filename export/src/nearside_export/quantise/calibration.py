@@ -148,7 +148,8 @@ def _together(
     offsets = [None] * len(rows) if whole.offsets is None else whole.offsets.split(rows)
     parts = zip(names, whole.ints.split(rows), whole.scales.split(rows), offsets, strict=True)
     for name, *part in parts:
-        yield name, Rounded(whole.bits, *part)
+        # A view would be written with the whole storage that it lies in, from its beginning.
+        yield name, Rounded(whole.bits, *(t if t is None else t.clone() for t in part))
 
 
 @contextmanager
