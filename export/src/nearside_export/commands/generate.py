@@ -7,19 +7,9 @@ import shlex
 from pathlib import Path
 
 from nearside_export.commands import exports
+from nearside_export.quantise.choices import GROUP_SIZES, ROUNDINGS
 from nearside_export.wanted import read
 
-GROUP_SIZES = (32, 64, 128)
-ROUNDINGS = (
-    "auto",
-    "source",
-    "nearest",
-    "hqq",
-    "gptq",
-    "nearest-asymmetric",
-    "hqq-asymmetric",
-    "gptq-asymmetric",
-)
 EMBEDDING_BITS = (8, 4)
 METHODS = ("forward", "prefill,decode")
 MAX_PREFILL = 128

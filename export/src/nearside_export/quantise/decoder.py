@@ -14,13 +14,13 @@ import torch
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.errors import UnsupportedError
 from nearside_export.quantise import four_bits, smoothing, table_and_head
-from nearside_export.quantise.four_bits import GROUP_SIZES, ROUNDINGS, Calibration
+from nearside_export.quantise.four_bits import Calibration
 from nearside_export.quantise.integer_linear import Rounded, install, install_weight_only
 from nearside_export.quantise.rounding import nearest
 from nearside_export.resume.work import NO_WORK, Work
 from nearside_export.sources.model import Tensors
 
-__all__ = ["GROUP_SIZES", "ROUNDINGS", "SCHEMES", "Calibration", "Scheme", "apply"]
+__all__ = ["SCHEMES", "Calibration", "Scheme", "apply"]
 
 SMOOTHED_ON = 4
 """Windows of text whose largest activations smoothing goes by."""
@@ -58,7 +58,7 @@ def apply(
     say: Callable[[str], None] = lambda _: None,
     work: Work = NO_WORK,
 ) -> str:
-    """Quantise ``model`` in place; return the way of rounding, one of `ROUNDINGS` but ``auto``.
+    """Quantise ``model`` in place; return how, one of `choices.ROUNDINGS` but ``auto``.
 
     ``texts`` is asked for only if something is calibrated. `UsageError` and `UnsupportedError` for
     what can't be had. What takes long to round is kept in ``work``.

@@ -10,25 +10,13 @@ import torch
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.errors import UsageError
 from nearside_export.quantise import calibration
+from nearside_export.quantise.choices import GROUP_SIZES
 from nearside_export.quantise.integer_linear import Rounded
 from nearside_export.quantise.rounding import gptq, hqq, nearest, source
 from nearside_export.quantise.rounding.grid import asymmetric
 from nearside_export.resume.work import Work
 from nearside_export.sources.model import Tensors
 
-GROUP_SIZES = (32, 64, 128)
-"""Columns a scale that XNNPACK's 4-bit kernels take and that are of use."""
-ROUNDINGS = (
-    "auto",
-    "source",
-    "nearest",
-    "hqq",
-    "gptq",
-    "nearest-asymmetric",
-    "hqq-asymmetric",
-    "gptq-asymmetric",
-)
-"""``auto``: the source's own integers where it has them, else what predicts well (`_best`)."""
 GOOD_DIVERGENCE = 0.05
 """KL from fp32, nats a token, that is near enough to do without offsets: perplexity is about 1.05
 times fp32's then, half of what the gate allows."""

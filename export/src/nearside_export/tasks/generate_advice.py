@@ -10,7 +10,7 @@ from nearside_export import language_quality
 from nearside_export.errors import ExportError, QualityError
 from nearside_export.manifest import GenerateQuality
 from nearside_export.progress import say
-from nearside_export.quantise.decoder import GROUP_SIZES
+from nearside_export.quantise.choices import GROUP_SIZES
 from nearside_export.tasks.advice import FP32
 
 if TYPE_CHECKING:

@@ -1,0 +1,13 @@
+"""What can be chosen of a scheme; importable without torch, for the command line."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from nearside_export.manifest.variant import Rounding
+
+GROUP_SIZES = (32, 64, 128)
+"""Columns a scale that XNNPACK's 4-bit kernels take and that are of use."""
+
+ROUNDINGS = ("auto", *get_args(Rounding))
+"""``auto``: the source's own integers where it has them, else what predicts well (`four_bits`)."""
