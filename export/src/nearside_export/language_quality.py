@@ -87,26 +87,29 @@ class Comparison:
         )
 
 
-def check_gate(variant: str, quality: GenerateQuality) -> None:
-    """`QualityError` when a figure is beyond its gate."""
-    gate, problems = quality.gate, []
+def problems(quality: GenerateQuality) -> list[str]:
+    """Say which figures are beyond their gate; empty when none is."""
+    gate, found = quality.gate, []
     if gate.perplexity_ratio is not None:
         ratio = quality.perplexity / quality.perplexity_fp32
         if ratio > gate.perplexity_ratio:
-            problems.append(
-                f"perplexity is {ratio:.4f} times fp32's, at most {gate.perplexity_ratio}"
-            )
+            found.append(f"perplexity is {ratio:.4f} times fp32's, at most {gate.perplexity_ratio}")
     if gate.logit_max_error is not None and quality.logit_max_error > gate.logit_max_error:
-        problems.append(
+        found.append(
             f"a logit is {quality.logit_max_error:.2e} off, at most {gate.logit_max_error:.0e}"
         )
     if gate.looping is not None and (quality.looping or 0) > gate.looping:
-        problems.append(
+        found.append(
             f"{quality.looping} of {quality.prompts} answers end in a loop where fp32's do not, at "
             f"most {gate.looping}"
         )
-    if problems:
+    return found
+
+
+def check_gate(variant: str, quality: GenerateQuality) -> None:
+    """`QualityError` when a figure is beyond its gate."""
+    if found := problems(quality):
         raise QualityError(
-            f"variant {variant} is below its quality gate: {'; '.join(problems)} (on "
+            f"variant {variant} is below its quality gate: {'; '.join(found)} (on "
             f"{quality.tokens} tokens of held-out text). Nothing was written"
         )

@@ -12,7 +12,7 @@ from executorch.exir import (
 )
 from executorch.exir.passes import MemoryPlanningPass
 
-from nearside_export.lower import external_weights, retracing
+from nearside_export.lower import external_weights, quantiser_shapes, retracing
 from nearside_export.lower.coverage import calls, coverage, share
 from nearside_export.lower.program import LoweredProgram, describe, describe_all
 
@@ -38,7 +38,7 @@ def lower(
 
     ``weights_outside``: all of them in a ``.ptd`` file (see :mod:`.external_weights`).
     """
-    with retracing.only_changed_graphs():
+    with retracing.only_changed_graphs(), quantiser_shapes.told_at_once():
         edge = to_edge_transform_and_lower({method: program}, partitioner=list(partitioners))
     covered = coverage(edge.exported_program(method))
     manager = external_weights.finish(edge, backend_config(), weights_outside)
@@ -61,7 +61,7 @@ def lower_methods(
     (see :mod:`.external_weights`). The buffers go into memory id 2, and writes by index happen in
     place (fixtures/state.py).
     """
-    with retracing.only_changed_graphs():
+    with retracing.only_changed_graphs(), quantiser_shapes.told_at_once():
         edge = to_edge_transform_and_lower(
             methods,
             partitioner=list(partitioners),

@@ -51,18 +51,13 @@ def measure(
         def predictions(window: torch.Tensor, chunk: int) -> torch.Tensor:
             return language_quality.predictions(program, window.tolist(), chunk)
 
-        quality = _compare(reference, predictions, tokenizer, max_prefill_tokens, gate)
-        if gate.looping is None:
-            return quality
-
         def most_likely(tokens: Sequence[int], position: int) -> int:
             ids = np.asarray([tokens], dtype=np.int64)
             return int(program(ids, np.arange(position, position + len(tokens))).argmax())
 
+        quality = _compare(reference, predictions, tokenizer, max_prefill_tokens, gate)
         model = looping.Model(methods[0].reset, most_likely, max_prefill_tokens)
-        prompts = looping.prompts(tokenizer, reference.context_length)
-        found = looping.count(model, _answering(reference), prompts, tokenizer.eos_ids)
-        return dataclasses.replace(quality, prompts=len(prompts), looping=found)
+        return _with_answers(quality, model, reference, tokenizer)
 
 
 def estimate(
@@ -72,11 +67,26 @@ def estimate(
     max_prefill_tokens: int,
     gate: GenerateGate,
 ) -> GenerateQuality:
-    """Compare ``model`` with ``reference`` in eager PyTorch, on text only.
+    """Compare ``model`` with ``reference`` in eager PyTorch; answers only if texts pass the gate.
 
     Texts are predicted in one piece, which gives the same but for rounding.
     """
-    return _compare(reference, partial(_eager, model), tokenizer, max_prefill_tokens, gate)
+    predictions = partial(_eager, model)
+    quality = _compare(reference, predictions, tokenizer, max_prefill_tokens, gate)
+    if language_quality.problems(quality):
+        return quality
+    return _with_answers(quality, _answering(model), reference, tokenizer)
+
+
+def _with_answers(
+    quality: GenerateQuality, model: looping.Model, reference: Decoder, tokenizer: Tokenizer
+) -> GenerateQuality:
+    """Count the answers that loop, if the gate asks for it."""
+    if quality.gate.looping is None:
+        return quality
+    prompts = looping.prompts(tokenizer, reference.context_length)
+    found = looping.count(model, _answering(reference), prompts, tokenizer.eos_ids)
+    return dataclasses.replace(quality, prompts=len(prompts), looping=found)
 
 
 def _compare(
