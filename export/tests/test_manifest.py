@@ -69,7 +69,7 @@ TASKS: dict[str, tuple[Task, Quality]] = {
     ),
     "generate": (
         Generate(TOKENIZER, GENERATION, TEMPLATE),
-        GenerateQuality(2048, 18.2, 17.9, 0.93, 0.02, 1.5, GenerateGate(1.02, 2.0, 0), 20, 0),
+        GenerateQuality(2048, 18.2, 17.9, 0.93, 0.02, 1.5, GenerateGate(1.02, 2.0, 0, 0.05), 20, 0),
     ),
     "describe": (
         Describe(

@@ -98,6 +98,11 @@ def problems(quality: GenerateQuality) -> list[str]:
         found.append(
             f"a logit is {quality.logit_max_error:.2e} off, at most {gate.logit_max_error:.0e}"
         )
+    if gate.kl_divergence is not None and quality.kl_divergence > gate.kl_divergence:
+        found.append(
+            f"predictions are {quality.kl_divergence:.3f} nats from fp32's (KL), at most "
+            f"{gate.kl_divergence}"
+        )
     if gate.looping is not None and (quality.looping or 0) > gate.looping:
         found.append(
             f"{quality.looping} of {quality.prompts} answers end in a loop where fp32's do not, at "

@@ -17,7 +17,7 @@ import torch
 from executorch.exir import dim_order_utils  # noqa: F401
 
 from nearside_export import ops
-from nearside_export.errors import ExportError
+from nearside_export.errors import DiskError, ExportError
 
 TABLE = Path("crates/runtime/src/operators/signatures.txt")
 
@@ -67,8 +67,14 @@ def table() -> str:
 
 
 def write(out: Path) -> None:
-    """Write the table to ``out``."""
-    out.write_text(table(), encoding="utf-8")
+    """Write the table to ``out``; `DiskError` where that can't be."""
+    try:
+        out.write_text(table(), encoding="utf-8")
+    except OSError as error:
+        raise DiskError(
+            f"{out} can't be written: {error.strerror}. Run this at the repository's root, or give "
+            "a file with --out"
+        ) from error
 
 
 def _names() -> list[str]:

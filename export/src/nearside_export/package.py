@@ -17,6 +17,7 @@ from nearside_export.errors import DiskError, ExportError, PackageError, UsageEr
 from nearside_export.manifest import FILE_NAME, Classify, FileRef, Manifest
 
 SUFFIX = ".nearside"
+LONGEST_NAME = 100
 _STAGING = "-export-"
 """Between a package's name and random letters in the names of temporary folders beside it."""
 _OURS: set[Path] = set()
@@ -24,8 +25,14 @@ _OURS: set[Path] = set()
 
 
 def clean_name(name: str) -> str:
-    """Spell a model's name as a file name on every system."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
+    """Spell a model's name as a file name on every system; `UsageError` for a very long one."""
+    clean = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
+    if len(clean) > LONGEST_NAME:
+        raise UsageError(
+            f"the name {clean[:20]}… has {len(clean)} characters, more than {LONGEST_NAME}: give a "
+            "shorter one with --name"
+        )
+    return clean
 
 
 def package_path(out: Path, name: str, schemes: Iterable[str]) -> Path:

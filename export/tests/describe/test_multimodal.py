@@ -16,6 +16,7 @@ from nearside_export.architectures.multimodal.model import TEXT_DECODER, Multimo
 from nearside_export.describe_quality import Program, Prompt, chunks
 from nearside_export.errors import SourceError, UnsupportedError, UsageError
 from nearside_export.manifest import DescribeGate
+from nearside_export.plan import describe as plan
 from nearside_export.recipes import files, tiny_gemma3_vision, tiny_gemma3n
 from nearside_export.sources.fields import Fields, read_object
 from nearside_export.tasks import describe
@@ -105,14 +106,19 @@ def test_an_image_is_never_cut_in_two() -> None:
 
 
 def test_lengths_without_room_for_an_image_are_refused(gemma3: Multimodal) -> None:
+    def lengths(request: describe.Request) -> tuple[int, int]:
+        context = plan.context_length(request.context_length, gemma3.text.max_context)
+        return context, describe.longest_call(request, gemma3, context)
+
     for request, message in (
         (describe.Request(context_length=1000), "more than the 256"),
         (describe.Request(context_length=17), "no room for text"),
         (describe.Request(context_length=64, max_prefill_tokens=15), "must come in one call"),
     ):
         with pytest.raises(UsageError, match=message):
-            describe.lengths(request, gemma3)
-    assert describe.lengths(describe.Request(context_length=64), gemma3) == (64, 64)
+            lengths(request)
+    assert lengths(describe.Request(context_length=64)) == (64, 64)
+    assert lengths(describe.Request()) == (256, 128)
 
 
 def test_a_broken_folder_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
@@ -129,7 +135,25 @@ def test_a_broken_folder_is_refused_and_nothing_is_written(tmp_path: Path) -> No
         describe.export_package(folder, request, out, "test")
     files.write_json(folder / "config.json", config)
 
+    for part, field, value in (
+        ("text_config", "num_attention_heads", 0),
+        ("text_config", "hidden_size", "wide"),
+        ("text_config", "rope_parameters", {"full_attention": "x"}),
+        ("vision_config", "num_channels", -3),
+        (None, "image_token_index", -1),
+    ):
+        wrong = {**config[part], field: value} if part else value
+        files.write_json(folder / "config.json", {**config, part or field: wrong})
+        with pytest.raises((SourceError, UnsupportedError)):
+            describe.export_package(folder, request, out, "test")
+    files.write_json(folder / "config.json", config)
+
     weights = load_file(folder / "model.safetensors")
+    some = next(iter(weights))
+    nowhere = torch.full_like(weights[some], torch.nan)
+    save_file({**weights, some: nowhere}, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(SourceError, match="has values that are NaN or inf"):
+        describe.export_package(folder, request, out, "test")
     lost = next(name for name in weights if name.endswith("mm_soft_emb_norm.weight"))
     kept = {name: tensor for name, tensor in weights.items() if name != lost}
     save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})

@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from embed.conftest import FAMILIES, VOCABULARY, transformer, write_folder
 from nearside_export.architectures.encoder import families, load
 from nearside_export.errors import SourceError, UnsupportedError, UsageError
+from nearside_export.plan import embed as plan
 from nearside_export.sources import sentence_transformers
 from nearside_export.sources.fields import Fields
 
@@ -67,14 +68,14 @@ def test_texts_may_be_as_long_as_the_folder_says_and_the_model_has_positions(
     bert_folder: Path, tmp_path: Path
 ) -> None:
     source = sentence_transformers.open_folder(bert_folder)
-    assert load.max_tokens(source, None) == 48
-    assert load.max_tokens(source, 66) == 66
+    assert plan.max_tokens(source, None) == 48
+    assert plan.max_tokens(source, 66) == 66
     for asked in (67, 1):
         with pytest.raises(UsageError, match="must be 2 to 66"):
-            load.max_tokens(source, asked)
+            plan.max_tokens(source, asked)
     roberta = write_folder(tmp_path / "roberta", "roberta")
     (roberta / "sentence_bert_config.json").unlink()
-    assert load.max_tokens(sentence_transformers.open_folder(roberta), None) == 64
+    assert plan.max_tokens(sentence_transformers.open_folder(roberta), None) == 64
 
 
 def test_other_encoders_are_refused_with_those_that_can_be_exported() -> None:

@@ -58,6 +58,14 @@ def test_wrong_options_are_found_by_a_dry_run_too(
     assert main(["tiny", "llama", "--out", str(tiny)]) == 0
     assert main(["generate", str(tiny), "--context", "257", "--dry-run"]) == 2
     assert "--context 257 is more than the 256 positions" in capsys.readouterr().err
+    for options, said in (
+        (["--variant", "int8", "--context", "15"], "--context 15 is too short"),
+        (["--variant", "8da4w", "--group-size", "128"], "64 columns are no whole groups of 128"),
+        (["--variant", "8da4w", "--rounding", "source"], "--rounding source is for GGUF files"),
+        (["--name", "x" * 101], "has 101 characters"),
+    ):
+        assert main(["generate", str(tiny), *options, "--dry-run"]) == 2
+        assert said in capsys.readouterr().err
     (tiny / "README.md").unlink()
     assert main(["generate", str(tiny), "--dry-run"]) == 2
     assert "states no licence" in capsys.readouterr().err
@@ -76,4 +84,8 @@ def test_other_tasks_are_planned(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["tiny", "gemma3-vision", "--out", str(folder)]) == 0
     assert main(["describe", str(folder), "--dry-run", "--out", str(out)]) == 0
     assert "eyes-fp32.nearside: nothing was written" in capsys.readouterr().out
+    assert main(["describe", str(folder), "--dry-run", "--context", "257"]) == 2
+    assert "--context 257 is more than the 256" in capsys.readouterr().err
+    assert main(["embed", str(bert), "--dry-run", "--max-tokens", "1"]) == 2
+    assert "--max-tokens 1 must be 2 to" in capsys.readouterr().err
     assert not out.exists()

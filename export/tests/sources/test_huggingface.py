@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
 
 from nearside_export.architectures.decoder import families, weights
 from nearside_export.errors import SourceError, UnsupportedError
@@ -100,6 +101,21 @@ def test_tokens_that_the_model_has_no_logit_for_are_left_out(folder: Path) -> No
     assert "image_soft_token" not in text
 
 
+def test_a_tokenizer_neither_cuts_nor_pads_prompts(folder: Path) -> None:
+    limits = {
+        "truncation": {
+            "direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 0,
+        },
+        "padding": {
+            "strategy": {"Fixed": 64}, "direction": "Right", "pad_to_multiple_of": None,
+            "pad_id": 0, "pad_type_id": 0, "pad_token": "<s>",
+        },
+    }  # fmt: skip
+    edit(folder / "tokenizer.json", lambda c: c.update(limits))
+    text = huggingface.open_folder(folder).tokenizer.json
+    assert len(Tokenizer.from_str(text).encode("seven bytes").ids) == 12
+
+
 def test_shards_are_read_like_one_file(folder: Path) -> None:
     want = load_file(folder / "model.safetensors")
     names = sorted(want)
@@ -134,7 +150,7 @@ def _cut(path: Path, share: float) -> None:
     [
         (lambda f: shutil.rmtree(f), "is not a folder"),
         (lambda f: (f / "config.json").unlink(), r"config\.json is missing"),
-        (lambda f: _cut(f / "config.json", 0.5), r"config\.json is not JSON"),
+        (lambda f: _cut(f / "config.json", 0.5), r"config\.json can't be read as JSON"),
         (lambda f: (f / "config.json").write_text("[]"), r"config\.json must hold a JSON object"),
         (lambda f: (f / "model.safetensors").unlink(), r"model\.safetensors is missing"),
         (
@@ -144,7 +160,7 @@ def _cut(path: Path, share: float) -> None:
         (lambda f: _cut(f / "model.safetensors", 0.5), r"model\.safetensors is damaged or cut"),
         (lambda f: _cut(f / "model.safetensors", 0.0), r"model\.safetensors is damaged or cut"),
         (lambda f: (f / "tokenizer.json").unlink(), r"tokenizer\.json is missing"),
-        (lambda f: _cut(f / "tokenizer.json", 0.9), r"tokenizer\.json is not JSON"),
+        (lambda f: _cut(f / "tokenizer.json", 0.9), r"tokenizer\.json can't be read as JSON"),
         (lambda f: edit(f / "tokenizer.json", lambda c: c.pop("model")), "model is missing"),
         (lambda f: edit(f / "tokenizer.json", lambda c: c["model"].pop("vocab")), "vocab is miss"),
         (
@@ -170,6 +186,36 @@ def _cut(path: Path, share: float) -> None:
         (
             lambda f: (f / "chat_template.jinja").write_text("{% if %}"),
             "chat template is not valid Jinja, line 1",
+        ),
+        (
+            lambda f: (f / "chat_template.jinja").write_text("{{ messages | shout }}"),
+            "chat template is not valid Jinja, line 1: No filter named 'shout'",
+        ),
+        (
+            lambda f: (f / "chat_template.jinja").write_text("(" * 9 + "{{ " + "(" * 5000),
+            "chat template is",
+        ),
+        (
+            lambda f: (f / "config.json").write_text('{"vocab_size": ' + "9" * 5000 + "}"),
+            r"config\.json can't be read as JSON",
+        ),
+        (
+            lambda f: edit(f / "generation_config.json", lambda c: c.update(eos_token_id=10**400)),
+            "eos_token_id must be a token id",
+        ),
+        (
+            lambda f: edit(
+                f / "generation_config.json",
+                lambda c: c.update(do_sample=True, temperature=10**400),
+            ),
+            "temperature is 10*…, but must be finite",
+        ),
+        (
+            lambda f: edit(
+                f / "tokenizer.json",
+                lambda c: c.update(model={"type": "Unigram", "unk_id": None, "vocab": []}),
+            ),
+            r"tokenizer\.json",
         ),
     ],
 )

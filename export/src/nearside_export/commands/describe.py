@@ -43,10 +43,12 @@ def _run(options: argparse.Namespace) -> None:
             f"{options.source} is not a folder: `describe` takes a local Hugging Face folder"
         )
     package.licence_of(options.source.name, options.licence, huggingface.licence(options.source))
-    name = options.name or options.source.resolve().name
+    name = package.clean_name(options.name or options.source.resolve().name)
     wanted = read(names, "describe")
     target = package.package_path(options.out, name, [v.scheme for v in wanted])
-    if exports.planned(options, plan.plan(options.source, target, wanted, options.attention)):
+    package.refuse_dropping(target, [v.name for v in wanted])
+    planned = plan.plan(options.source, target, wanted, options.attention, options.context)
+    if exports.planned(options, planned):
         return
     from nearside_export.resume import identity
     from nearside_export.tasks import describe

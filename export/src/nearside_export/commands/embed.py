@@ -50,7 +50,9 @@ def _run(options: argparse.Namespace) -> None:
     package.licence_of(source.origin, options.licence, source.licence)
     name = package.clean_name(options.name or source.name)
     target = package.package_path(options.out, name, [v.scheme for v in wanted])
-    if exports.planned(options, plan.plan(source, target, wanted, options.embedding_bits)):
+    if exports.planned(
+        options, plan.plan(source, target, wanted, options.embedding_bits, options.max_tokens)
+    ):
         return
     # Imported late: torch takes seconds, and a dry run does without.
     from nearside_export.tasks import embed

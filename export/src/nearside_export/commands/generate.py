@@ -56,6 +56,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     generate.add_argument(
         "--methods",
         choices=METHODS,
+        type=lambda text: text.replace(" ", ""),
+        metavar=" | ".join(METHODS),
         default=METHODS[0],
         help="one method for any number of tokens, or one for several and one for a single token, "
         f"over one KV cache (default: {METHODS[0]})",

@@ -59,11 +59,12 @@ class EmbedQuality:
 
 @dataclass(frozen=True)
 class GenerateGate:
-    """The most that perplexity / fp32 perplexity, a logit's difference and ``looping`` may be."""
+    """The most that perplexity / fp32 perplexity and the figures of the same names may be."""
 
     perplexity_ratio: float | None = None
     logit_max_error: float | None = None
     looping: int | None = None
+    kl_divergence: float | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nearside_export.architectures.decoder import families as decoders
-from nearside_export.errors import UnsupportedError
+from nearside_export.errors import UnsupportedError, UsageError
 from nearside_export.plan import costs
 from nearside_export.plan.plan import Plan, delegates_of
 from nearside_export.sources import huggingface, image_processor
@@ -16,10 +16,35 @@ from nearside_export.sources.safetensors import SafeTensors
 from nearside_export.wanted import Wanted
 
 ARCHITECTURES = ("Gemma3ForConditionalGeneration", "Gemma3nForConditionalGeneration")
+DEFAULT_CONTEXT = 1024
+_POSITIONS = dict(zip(ARCHITECTURES, (131_072, 32_768), strict=True))
+"""Of a configuration that does not say: transformers' own values."""
 _UNUSED = (".audio_tower.", ".embed_audio.")
 
 
-def plan(folder: Path, package: Path, variants: Sequence[Wanted], attention: str) -> Plan:
+def context_length(asked: int | None, most: int) -> int:
+    """Positions in the cache: as asked for, or `DEFAULT_CONTEXT` where the model has as many."""
+    if asked is None:
+        return min(DEFAULT_CONTEXT, most)
+    if asked > most:
+        raise UsageError(f"--context {asked} is more than the {most} that the model was made for")
+    return asked
+
+
+def most_positions(config: Fields) -> int:
+    """Positions that the model was made for."""
+    stated = config.texts("architectures")
+    usual = next((most for name, most in _POSITIONS.items() if name in stated), 1)
+    return config.child("text_config").integer("max_position_embeddings", usual)
+
+
+def plan(
+    folder: Path,
+    package: Path,
+    variants: Sequence[Wanted],
+    attention: str,
+    context: int | None = None,
+) -> Plan:
     """Estimate an export; `SourceError` and `UnsupportedError` as the export has them."""
     config = Fields.read(folder / huggingface.CONFIG)
     stated = config.texts("architectures")
@@ -28,6 +53,7 @@ def plan(folder: Path, package: Path, variants: Sequence[Wanted], attention: str
             f"{config.name('architectures')} is {', '.join(stated)}, which `describe` can't "
             f"export; known: {', '.join(ARCHITECTURES)}"
         )
+    context_length(context, most_positions(config))
     tokenizer = huggingface.read_tokenizer(folder, config)
     image_processor.read(folder)
     if ARCHITECTURES[0] in stated:

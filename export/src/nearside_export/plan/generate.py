@@ -20,6 +20,8 @@ _QUANTISATION = {
     "8da4w": "8da4w",
     "int8w": "int8-weight-only",
 }
+LEAST_CONTEXT = 16
+"""Positions that an integer variant is calibrated and measured with at least."""
 _SCALE_BYTES = 2
 """Of a group of 4-bit weights: bfloat16."""
 _OFFSET_BYTES = 4
@@ -55,6 +57,8 @@ def plan(
     cache = 8 * len(config.layers) * config.kv_heads * config.head_dim
     cache *= context_length(context, config)
     _check_layers(config, source.tensors.names())
+    schemes = {variant.scheme for variant in variants}
+    _check_choices(source, config, schemes, context_length(context, config), group_size, rounding)
     linear = len(config.layers) * _layer(config)
     table = config.vocab_size * config.hidden_size
     tables = 1 if config.tied else 2
@@ -100,6 +104,33 @@ def plan(
         attention=attention,
         delegates=delegates_of(variants),
     )
+
+
+def _check_choices(
+    source: ModelSource,
+    config: DecoderConfig,
+    schemes: set[str],
+    context: int,
+    group_size: int,
+    rounding: str,
+) -> None:
+    """Refuse now what rounding would refuse later."""
+    if schemes - {"fp32"} and context < LEAST_CONTEXT:
+        raise UsageError(
+            f"--context {context} is too short to measure integers with: give at least "
+            f"{LEAST_CONTEXT}"
+        )
+    if "8da4w" not in schemes:
+        return
+    width = config.heads * config.head_dim
+    for columns in (config.hidden_size, width, config.intermediate_size):
+        if columns % group_size:
+            raise UsageError(
+                f"layers of {columns} columns are no whole groups of {group_size}: choose a "
+                "smaller --group-size, or --variant int8"
+            )
+    if rounding == "source" and not source.origin.startswith("GGUF"):
+        raise UsageError("--rounding source is for GGUF files that hold integers; leave it out")
 
 
 def _layer(config: DecoderConfig) -> int:

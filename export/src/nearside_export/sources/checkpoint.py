@@ -92,11 +92,10 @@ def read_state_dict(path: Path) -> dict[str, torch.Tensor]:
         if isinstance(saved, Mapping) and isinstance(saved.get(nest), Mapping):
             saved = saved[nest]
     tensors = saved if isinstance(saved, Mapping) else {}
-    if not tensors or not all(
-        isinstance(k, str) and isinstance(v, torch.Tensor) for k, v in tensors.items()
-    ):
+    if not tensors or not all(isinstance(k, str) and _is_plain(v) for k, v in tensors.items()):
         raise SourceError(
-            f"{path} holds no state dict. Save one: torch.save(model.state_dict(), PATH)"
+            f"{path} holds no state dict of plain tensors. Save one: "
+            "torch.save(model.state_dict(), PATH)"
         )
     for wrapper in _WRAPPERS:
         if all(name.startswith(wrapper) for name in tensors):
@@ -105,6 +104,16 @@ def read_state_dict(path: Path) -> dict[str, torch.Tensor]:
         name: finite(value, name, path) if value.is_floating_point() else value
         for name, value in tensors.items()
     }
+
+
+def _is_plain(value: object) -> bool:
+    """Whether it is a tensor with values, dense and unquantised."""
+    return (
+        isinstance(value, torch.Tensor)
+        and value.layout == torch.strided
+        and not value.is_meta
+        and not value.is_quantized
+    )
 
 
 def _unpickle(path: Path) -> Any:  # noqa: ANN401

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -66,9 +67,10 @@ class Fields:
             return default
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self._mistyped(field, value, "a number")
-        if not math.isfinite(value) or not value > above:
+        if not _finite(value) or not value > above:
+            shown = str(value) if len(str(value)) <= 40 else f"{str(value)[:40]}…"
             raise SourceError(
-                f"{self.name(field)} is {value}, but must be finite and above {above}. "
+                f"{self.name(field)} is {shown}, but must be finite and above {above}. "
                 "Correct the file or fetch it again"
             )
         return float(value)
@@ -106,8 +108,7 @@ class Fields:
         if value is default:
             return default
         if not isinstance(value, list) or not all(
-            isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v)
-            for v in value
+            isinstance(v, int | float) and not isinstance(v, bool) and _finite(v) for v in value
         ):
             raise self._mistyped(field, value, "a list of finite numbers")
         return [float(v) for v in value]
@@ -118,7 +119,7 @@ class Fields:
         if value is None:
             return []
         ids = value if isinstance(value, list) else [value]
-        if not all(isinstance(i, int) and not isinstance(i, bool) and i >= 0 for i in ids):
+        if not all(isinstance(i, int) and not isinstance(i, bool) and 0 <= i < 2**53 for i in ids):
             raise self._mistyped(field, value, "a token id or a list of them")
         return ids
 
@@ -159,6 +160,13 @@ class Fields:
         )
 
 
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # A whole number beyond f64.
+        return False
+
+
 def read_object(path: Path) -> dict[str, Any]:
     """Parse a JSON file whose root is an object; `SourceError` says what is wrong with the file."""
     raw = read_json(path, "Copy the whole model folder, with its configuration and tokenizer")
@@ -170,12 +178,16 @@ def read_object(path: Path) -> dict[str, Any]:
 def read_json(path: Path, where_missing: str) -> Any:  # noqa: ANN401
     """Parse a JSON file; ``where_missing`` says what to do if it is not there. `SourceError`."""
     try:
-        if path.stat().st_size > MAX_CONFIG_BYTES:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise SourceError(f"{path} is not a file. {where_missing}")
+        if status.st_size > MAX_CONFIG_BYTES:
             raise SourceError(f"{path} is larger than {MAX_CONFIG_BYTES >> 20} MiB: not a config")
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SourceError(f"{path} is missing. {where_missing}") from None
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}") from error
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise SourceError(f"{path} is not JSON: {error}. Fetch it again") from error
+    except (ValueError, RecursionError) as error:
+        # Not only what is no JSON: Python reads no whole number of more than 4300 digits.
+        raise SourceError(f"{path} can't be read as JSON: {error}. Fetch it again") from error

@@ -90,7 +90,7 @@ def _modules(folder: Path) -> tuple[str, str, bool]:
 
 def _inside(module: Fields) -> str:
     path = module.text("path")
-    if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+    if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or "\0" in path:
         raise SourceError(f"{module.name('path')} is {path!r}, which leaves the model's folder")
     return path
 

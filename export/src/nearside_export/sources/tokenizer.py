@@ -30,7 +30,7 @@ def assemble(
     is not in it, when it gives ids that the model's ``vocab_size`` logits don't have, or when
     nothing would end a generation.
     """
-    raw = _parse(text, file)
+    raw, text = _without_limits(_parse(text, file), text)
     raw, text = _without_tokens_beyond(raw, text, vocab_size)
     tokenizer = _load(text, file)
     highest = max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
@@ -59,7 +59,7 @@ def assemble(
             "eos_token_id to generation_config.json"
         )
     first = None if bos is None else number(bos, "beginning-of-sequence")
-    begins = tokenizer.encode("a").ids[:1] == [first]
+    begins = _encoded(tokenizer, file)[:1] == [first]
     _check_template(chat_template)
     return Tokenizer(
         json=text,
@@ -89,8 +89,8 @@ def sampling_defaults(generation: Fields) -> dict[str, float]:
 def _parse(text: str, file: str) -> dict[str, Any]:
     try:
         raw = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise SourceError(f"{file} is not JSON: {error}. Fetch it again") from error
+    except (ValueError, RecursionError) as error:
+        raise SourceError(f"{file} can't be read as JSON: {error}. Fetch it again") from error
     if not isinstance(raw, dict):
         raise SourceError(f"{file} must hold a JSON object. Fetch it again")
     model = Fields(raw, file).child("model")
@@ -106,8 +106,31 @@ def _load(text: str, file: str) -> Any:  # noqa: ANN401
 
     try:
         return Loaded.from_str(text)
-    except Exception as error:  # the library raises nothing narrower
-        raise SourceError(f"{file} can't be loaded: {error}. Fetch it again") from error
+    except BaseException as error:
+        raise _broken(file, "loaded", error) from error
+
+
+def _encoded(tokenizer: Any, file: str) -> list[int]:  # noqa: ANN401
+    """Encode one letter, with the special tokens that the tokenizer adds."""
+    try:
+        return list(tokenizer.encode("a").ids)
+    except BaseException as error:
+        raise _broken(file, "used", error) from error
+
+
+def _broken(file: str, what: str, error: BaseException) -> BaseException:
+    """Give what to raise: the library raises bare exceptions, and panics that are not even that."""
+    if isinstance(error, KeyboardInterrupt | SystemExit) or type(error).__name__ == "_Terminated":
+        return error
+    return SourceError(f"{file} can't be {what}: {error}. Fetch it again")
+
+
+def _without_limits(raw: dict[str, Any], text: str) -> tuple[dict[str, Any], str]:
+    """Drop truncation and padding: they would cut a prompt short or fill it up."""
+    if raw.get("truncation") is None and raw.get("padding") is None:
+        return raw, text
+    raw = {**raw, "truncation": None, "padding": None}
+    return raw, json.dumps(raw, ensure_ascii=False)
 
 
 def _without_tokens_beyond(
@@ -141,7 +164,11 @@ def _check_template(template: str | None) -> None:
     # transformers' own block, which marks what a model said.
     plain = template.replace("{% generation %}", "").replace("{% endgeneration %}", "")
     try:
-        environment.parse(plain)
+        environment.compile(plain)
+    except RecursionError as error:
+        raise SourceError(
+            "the chat template is nested too deeply. Fetch the tokenizer's files again"
+        ) from error
     except TemplateSyntaxError as error:
         raise SourceError(
             f"the chat template is not valid Jinja, line {error.lineno}: {error.message}. Fetch "

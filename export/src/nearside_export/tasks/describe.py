@@ -16,7 +16,7 @@ from nearside_export import describe_quality
 from nearside_export.architectures.decoder import export as decoder_export
 from nearside_export.architectures.decoder.attention import KINDS
 from nearside_export.architectures.multimodal import export as multimodal_export
-from nearside_export.architectures.multimodal import families
+from nearside_export.architectures.multimodal import families, loading
 from nearside_export.architectures.multimodal.model import TEXT_DECODER, Multimodal
 from nearside_export.data import sets
 from nearside_export.data.text import HELD_OUT
@@ -41,6 +41,7 @@ from nearside_export.package import (
     staged_folder,
     write_manifest,
 )
+from nearside_export.plan import describe as plan
 from nearside_export.preprocess import preprocess
 from nearside_export.progress import say, stage
 from nearside_export.resume.work import NOTHING_KEPT, Keeping
@@ -55,7 +56,6 @@ from nearside_export.wanted import Wanted, read
 GATES = {"fp32": DescribeGate(logit_max_error=1e-3)}
 """``--variant`` to its quality gate."""
 
-DEFAULT_CONTEXT = 1024
 DEFAULT_MAX_PREFILL = 128
 PER_LAYER_FILE = "per_layer_embedding"
 """The ``.ptd`` file of Gemma 3n's per-layer embeddings."""
@@ -119,12 +119,12 @@ def export_package(
         "attention": request.attention,
         "external_weights": request.external_weights,
     }
-    context = request.context_length or DEFAULT_CONTEXT
+    context = plan.context_length(request.context_length, plan.most_positions(config))
     what = f"{target.name} eager fp32"
     with keeping.work(options) as work, staged_folder(target) as staging:
-        with stage(what, "load"):
+        with stage(what, "load"), loading.faults_of(folder):
             model = loader(folder, config, context, request.attention)
-        context, longest = lengths(request, model)
+        longest = longest_call(request, model, context)
         _check_image(model, spec)
         for note in model.notes:
             say(f"{target.name}: {note}")
@@ -173,16 +173,9 @@ def export_package(
     return target
 
 
-def lengths(request: Request, model: Multimodal) -> tuple[int, int]:
-    """Positions in the cache, and rows a call at most.
-
-    `UsageError` where an image does not fit, or the model was made for fewer positions.
-    """
+def longest_call(request: Request, model: Multimodal, context: int) -> int:
+    """Rows a call at most, of ``context`` positions; `UsageError` where an image does not fit."""
     tokens = model.vision.tokens_per_image
-    most = model.text.max_context
-    context = request.context_length or DEFAULT_CONTEXT
-    if context > most:
-        raise UsageError(f"--context {context} is more than the {most} that the model was made for")
     if context < tokens + 4:
         raise UsageError(f"--context {context} leaves no room for text: an image takes {tokens}")
     longest = request.max_prefill_tokens or max(DEFAULT_MAX_PREFILL, tokens)
@@ -191,7 +184,7 @@ def lengths(request: Request, model: Multimodal) -> tuple[int, int]:
             f"--max-prefill {longest} is less than an image's {tokens} tokens, which see each "
             "other and must come in one call"
         )
-    return context, min(longest, context)
+    return min(longest, context)
 
 
 def measure_quality(

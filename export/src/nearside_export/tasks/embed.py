@@ -33,6 +33,7 @@ from nearside_export.package import (
     staged_folder,
     write_manifest,
 )
+from nearside_export.plan import embed as plan
 from nearside_export.progress import stage, track
 from nearside_export.quantise import embedding_table, none, pt2e_dynamic_int8
 from nearside_export.resume.work import NOTHING_KEPT, Keeping, Work
@@ -101,7 +102,7 @@ def export_package(
     reasons = preflight.check(
         wanted, external_weights=request.external_weights, unmeasured=request.unmeasured
     )
-    max_tokens = load.max_tokens(source, request.max_tokens)
+    max_tokens = plan.max_tokens(source, request.max_tokens)
     target = package_path(source, request, out)
     refuse_dropping(target, [variant_name(v, request) for v in wanted])
     options = {

@@ -110,6 +110,9 @@ pub struct GenerateGate {
     /// The most answers that may loop.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub looping: Option<u32>,
+    /// The most that the predictions may be from those of fp32, nats.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub kl_divergence: Option<f64>,
 }
 
 /// How close the methods of a model of images and language are to eager fp32, one after the other.

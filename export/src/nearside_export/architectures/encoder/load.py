@@ -7,11 +7,7 @@ import torch
 from nearside_export.architectures.encoder import families, weights
 from nearside_export.architectures.encoder.config import EncoderConfig
 from nearside_export.architectures.encoder.model import Embedder
-from nearside_export.errors import UsageError
 from nearside_export.sources.sentence_transformers import EmbedderSource
-
-DEFAULT_MAX_TOKENS = 512
-"""Where neither the folder nor the caller says more."""
 
 
 def embedder(source: EmbedderSource, max_tokens: int) -> tuple[Embedder, EncoderConfig]:
@@ -21,18 +17,6 @@ def embedder(source: EmbedderSource, max_tokens: int) -> tuple[Embedder, Encoder
     encoder = weights.load(family, config, source.tensors, max_tokens)
     model = Embedder(encoder, config.hidden_size, source.pooling, source.normalize)
     return model.eval(), config
-
-
-def max_tokens(source: EmbedderSource, asked: int | None) -> int:
-    """Tokens a text at most: as asked for, or as the folder says, within the model's positions."""
-    positions = families.family(source.config).read(source.config).max_tokens
-    if asked is None:
-        return min(source.max_tokens or DEFAULT_MAX_TOKENS, positions)
-    if not 2 <= asked <= positions:
-        raise UsageError(
-            f"--max-tokens {asked} must be 2 to {positions}, the positions that the model has"
-        )
-    return asked
 
 
 def example(config: EncoderConfig, max_tokens: int) -> torch.Tensor:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 
-from nearside_export.errors import SourceError
+from nearside_export.errors import ExportError, SourceError
 from nearside_export.sources.model import QuantisedBlocks
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ def load(kind: type[PreTrainedModel], folder: Path) -> PreTrainedModel:
     `SourceError` where a parameter is missing or has another shape: transformers would make up
     random numbers for it and say so in a log only.
     """
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
     try:
         model, found = kind.from_pretrained(
             folder,
@@ -28,8 +33,8 @@ def load(kind: type[PreTrainedModel], folder: Path) -> PreTrainedModel:
             local_files_only=True,
             output_loading_info=True,
         )
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
-        raise SourceError(f"transformers cannot load {folder}: {error}") from error
+    except Exception as error:  # A wrong value can raise anything inside of transformers.
+        raise _unloadable(folder, error) from error
     for what, names in (
         ("misses", found["missing_keys"]),
         ("has no place for", found["unexpected_keys"]),
@@ -41,7 +46,31 @@ def load(kind: type[PreTrainedModel], folder: Path) -> PreTrainedModel:
                 f"{folder} and its config.json do not belong together: the model {what} "
                 f"{len(names)} tensors ({shown}). Fetch the whole model again"
             )
+    for name, weight in model.state_dict().items():
+        if weight.is_floating_point() and not bool(torch.isfinite(weight).all()):
+            raise SourceError(
+                f"{folder}: tensor {name!r} has values that are NaN or infinite. Fetch it again"
+            )
     return model.eval().requires_grad_(False)
+
+
+@contextmanager
+def faults_of(folder: Path) -> Iterator[None]:
+    """Let what a wrong value in ``folder`` makes fail, wherever it is, be a `SourceError`."""
+    try:
+        yield
+    except ExportError:
+        raise
+    except Exception as error:
+        raise _unloadable(folder, error) from error
+
+
+def _unloadable(folder: Path, error: Exception) -> SourceError:
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    return SourceError(
+        f"no model can be made of {folder}, whose config.json has a wrong value or belongs to "
+        f"other weights ({said[:300]}). Fetch the whole model again"
+    )
 
 
 class StateDict:
