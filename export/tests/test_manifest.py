@@ -75,7 +75,7 @@ TASKS: dict[str, tuple[Task, Quality]] = {
         Describe(
             TOKENIZER, GENERATION, IMAGE, VisionFacts(256, 262144, 255999, None, True), TEMPLATE
         ),
-        DescribeQuality(2, 40, 1e-4, 2e-5, 1.0, DescribeGate(1e-3)),
+        DescribeQuality(2, 40, 1e-4, 2e-5, 1.0, DescribeGate(1e-3, 0.05), 0.01),
     ),
 }
 """One of each task, with something in every field."""
@@ -195,6 +195,7 @@ def test_the_committed_manifests_follow_the_published_schema(package: Path) -> N
         (GenerateQuality, DEFS["generate_quality"]),
         (DescribeQuality, DEFS["describe_quality"]),
         (GenerateGate, DEFS["generate_quality"]["properties"]["gate"]),
+        (DescribeGate, DEFS["describe_quality"]["properties"]["gate"]),
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
@@ -300,6 +301,12 @@ def test_the_quality_of_another_task_is_refused(task: str) -> None:
         ("generate", "generation.sliding_window", None, "sliding_slots and no sliding_window"),
         ("generate", "generation.defaults.top_p", 0, "top_p 0.0 must be above 0"),
         ("describe", "vision.begin_image_id", -1, "begin_image_id -1 must be at least 0"),
+        (
+            "describe",
+            "variants.0.quality.gate",
+            {},
+            "gate of a describe variant holds it to nothing",
+        ),
         ("describe", "vision.tokens_per_image", "all", "vision.tokens_per_image is text"),
     ],
 )

@@ -131,7 +131,7 @@ fn a_variant_whose_quality_was_not_measured_says_so_and_why() {
 
 #[test]
 fn a_model_of_pictures_and_text_is_shown_with_both() {
-    let variant = json!({
+    let mut variant = json!({
         "quality": {
             "images": 2, "tokens": 40, "logit_max_error": 0.0001, "embedding_max_error": 0.00002,
             "next_token_agreement": 1.0, "gate": {"logit_max_error": 0.001}
@@ -153,6 +153,11 @@ fn a_model_of_pictures_and_text_is_shown_with_both() {
             "logits within 1.0e-4 of fp32 over 2 images and 40 tokens, 100.0 % next-token agreement",
         ],
     );
+    assert!(!text.contains("KL "), "{text}");
+    variant["quality"]["kl_divergence"] = json!(0.0125);
+    variant["quality"]["gate"] = json!({"kl_divergence": 0.05});
+    let text = inspected(package(&own, &variant).path());
+    holds(&text, &["100.0 % next-token agreement, KL 0.0125 nats"]);
 }
 
 #[test]

@@ -257,6 +257,20 @@ fn a_variant_may_say_why_its_quality_was_not_measured_instead() {
 }
 
 #[test]
+fn a_model_of_pictures_and_text_may_be_held_to_its_divergence() {
+    let place = "/variants/0/quality/kl_divergence";
+    let mut whole = manifest(TaskKind::Describe);
+    whole["variants"][0]["quality"]["kl_divergence"] = json!(0.0125);
+    whole["variants"][0]["quality"]["gate"] = json!({"kl_divergence": 0.05});
+    let read = Manifest::parse(&whole.to_string()).unwrap();
+    let Some(Quality::Describe(quality)) = &read.variants[0].quality else { panic!("{read:?}") };
+    assert_eq!((quality.kl_divergence, quality.gate.kl_divergence), (Some(0.0125), Some(0.05)));
+    assert_eq!(quality.gate.logit_max_error, None);
+    assert_eq!(serde_json::to_value(&read).unwrap()["variants"], whole["variants"]);
+    assert!(reason(&changed(&whole, place, json!(null))).contains("invalid type: null"));
+}
+
+#[test]
 fn impossible_numbers_are_refused_by_name() {
     for (task, place, value, expected) in [
         (TaskKind::Embed, "/embedding/max_tokens", json!(0), "embedding: max_tokens is 0"),

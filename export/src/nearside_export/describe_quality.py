@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from nearside_export import language_quality
 from nearside_export.architectures.multimodal.model import (
     PER_LAYER_EMBEDDING,
     TEXT_DECODER,
@@ -140,7 +141,7 @@ def measure(
     The first half of what follows the image is prefilled, the rest decoded one by one.
     `QualityError` when a value is not finite.
     """
-    embedding_error, logit_error, agree, tokens = 0.0, 0.0, 0, 0
+    embedding_error, logit_error, divergence, agree, tokens = 0.0, 0.0, 0.0, 0, 0
     for prompt, pixels in track(prompts, len(prompts), "measuring, pictures"):
         image, logits = expected(model, prompt, pixels)
         seen = program.see(pixels)
@@ -154,6 +155,9 @@ def measure(
             )
         embedding_error = max(embedding_error, float(np.abs(seen - image).max()))
         logit_error = max(logit_error, float(np.abs(got - want).max()))
+        divergence += language_quality.divergence(
+            torch.from_numpy(want).double(), torch.from_numpy(got).double()
+        )
         agree += int((got.argmax(-1) == want.argmax(-1)).sum())
         tokens += len(calls)
     return DescribeQuality(
@@ -163,20 +167,26 @@ def measure(
         embedding_max_error=round(embedding_error, DIGITS),
         next_token_agreement=round(agree / tokens, 4),
         gate=gate,
+        kl_divergence=round(max(divergence / tokens, 0.0), 9),
     )
 
 
 def check_gate(variant: str, quality: DescribeQuality) -> None:
-    """`QualityError` when a logit or an image embedding is further off than the gate allows."""
-    limit = quality.gate.logit_max_error
+    """`QualityError` when logits, image embeddings or predictions are beyond the gate."""
+    gate = quality.gate
+    limit = gate.logit_max_error
     problems = [
         f"{what} is {error:.2e} off, at most {limit:.0e}"
         for what, error in (
             ("a logit", quality.logit_max_error),
             ("a value of an image embedding", quality.embedding_max_error),
         )
-        if error > limit
+        if limit is not None and error > limit
     ]
+    divergence = quality.kl_divergence
+    if gate.kl_divergence is not None and (divergence is None or divergence > gate.kl_divergence):
+        found = "not known" if divergence is None else f"{divergence:.4f} nats"
+        problems.append(f"KL from fp32 is {found}, at most {gate.kl_divergence}")
     if problems:
         raise QualityError(
             f"variant {variant} is below its quality gate: {'; '.join(problems)} (on "

@@ -144,11 +144,12 @@ fn measured(quality: &Quality) -> String {
             found.kl_divergence
         ),
         Quality::Describe(found) => format!(
-            "logits within {:.1e} of fp32 over {} images and {} tokens, {:.1} % next-token agreement",
+            "logits within {:.1e} of fp32 over {} images and {} tokens, {:.1} % next-token agreement{}",
             found.logit_max_error,
             found.images,
             found.tokens,
-            percent(found.next_token_agreement)
+            percent(found.next_token_agreement),
+            found.kl_divergence.map_or(String::new(), |kl| format!(", KL {kl:.4} nats"))
         ),
     }
 }

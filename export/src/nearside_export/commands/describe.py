@@ -24,6 +24,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         type=int,
         help="rows a call at most (default: 128, or as many as an image has)",
     )
+    exports.add_rounding(describe)
     exports.add_attention(describe)
     exports.add_named(describe)
     exports.add_external_weights(describe)
@@ -47,7 +48,16 @@ def _run(options: argparse.Namespace) -> None:
     wanted = read(names, "describe")
     target = package.package_path(options.out, name, [v.scheme for v in wanted])
     package.refuse_dropping(target, [v.name for v in wanted])
-    planned = plan.plan(options.source, target, wanted, options.attention, options.context)
+    planned = plan.plan(
+        options.source,
+        target,
+        wanted,
+        options.attention,
+        options.group_size,
+        options.rounding,
+        options.embedding_bits,
+        options.context,
+    )
     if exports.planned(options, planned):
         return
     from nearside_export.resume import identity
@@ -55,6 +65,9 @@ def _run(options: argparse.Namespace) -> None:
 
     request = describe.Request(
         variants=names,
+        group_size=options.group_size,
+        rounding=options.rounding,
+        embedding_bits=options.embedding_bits,
         context_length=options.context,
         max_prefill_tokens=options.max_prefill,
         attention=options.attention,
@@ -80,6 +93,7 @@ def _command(options: argparse.Namespace) -> str:
         **exports.VARIANT_DEFAULTS,
         "context": None,
         "max_prefill": None,
+        **exports.ROUNDING_DEFAULTS,
         "attention": "plain",
         "external_weights": False,
         "licence": None,

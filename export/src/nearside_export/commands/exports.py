@@ -10,10 +10,14 @@ from nearside_export import wanted
 from nearside_export.commands.figures import variant_figures
 from nearside_export.errors import UsageError
 from nearside_export.lower.delegates import DELEGATES, USUAL
+from nearside_export.quantise.choices import GROUP_SIZES, ROUNDINGS
 
 if TYPE_CHECKING:
     from nearside_export.plan.plan import Plan
     from nearside_export.resume.work import Keeping
+
+
+EMBEDDING_BITS = (8, 4)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -93,6 +97,40 @@ VARIANT_DEFAULTS = {
     "unmeasured": False,
 }
 """Of the options of `add_variants`, for `words`."""
+
+
+def add_rounding(parser: argparse.ArgumentParser) -> None:
+    """Add how a decoder's weights become integers."""
+    parser.add_argument(
+        "--group-size",
+        type=int,
+        choices=GROUP_SIZES,
+        default=32,
+        help="8da4w: weights that share a scale (default: 32)",
+    )
+    parser.add_argument(
+        "--rounding",
+        choices=ROUNDINGS,
+        default="auto",
+        help="8da4w: how weights are rounded (default: as a GGUF file has them, else what predicts "
+        "best; the asymmetric ways take 4 bytes more a group)",
+    )
+    parser.add_argument(
+        "--embedding-bits",
+        type=int,
+        choices=EMBEDDING_BITS,
+        default=EMBEDDING_BITS[0],
+        help="all but fp32: bits of the embedding table; of the head too where the two are one "
+        f"(default: {EMBEDDING_BITS[0]})",
+    )
+
+
+ROUNDING_DEFAULTS = {
+    "group_size": GROUP_SIZES[0],
+    "rounding": ROUNDINGS[0],
+    "embedding_bits": EMBEDDING_BITS[0],
+}
+"""Of the options of `add_rounding`, for `words`."""
 
 
 def add_external_weights(parser: argparse.ArgumentParser) -> None:

@@ -66,4 +66,5 @@ def describe_figures(q: DescribeQuality) -> str:
         f"largest logit difference {q.logit_max_error:.2e} on {q.tokens} tokens and {q.images} "
         f"pictures, of an image embedding {q.embedding_max_error:.2e}, "
         f"next-token agreement {q.next_token_agreement:.4f}"
+        + ("" if q.kl_divergence is None else f", KL {q.kl_divergence:.2e}")
     )

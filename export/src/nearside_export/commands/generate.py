@@ -7,10 +7,8 @@ import shlex
 from pathlib import Path
 
 from nearside_export.commands import exports
-from nearside_export.quantise.choices import GROUP_SIZES, ROUNDINGS
 from nearside_export.wanted import read
 
-EMBEDDING_BITS = (8, 4)
 METHODS = ("forward", "prefill,decode")
 MAX_PREFILL = 128
 
@@ -31,28 +29,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         default=MAX_PREFILL,
         help=f"tokens a call at most; longer prompts go in chunks (default: {MAX_PREFILL})",
     )
-    generate.add_argument(
-        "--group-size",
-        type=int,
-        choices=GROUP_SIZES,
-        default=32,
-        help="8da4w: weights that share a scale (default: 32)",
-    )
-    generate.add_argument(
-        "--rounding",
-        choices=ROUNDINGS,
-        default="auto",
-        help="8da4w: how weights are rounded (default: as a GGUF file has them, else what predicts "
-        "best; the asymmetric ways take 4 bytes more a group)",
-    )
-    generate.add_argument(
-        "--embedding-bits",
-        type=int,
-        choices=EMBEDDING_BITS,
-        default=EMBEDDING_BITS[0],
-        help="all but fp32: bits of the embedding table; of the head too where the two are one "
-        f"(default: {EMBEDDING_BITS[0]})",
-    )
+    exports.add_rounding(generate)
     generate.add_argument(
         "--methods",
         choices=METHODS,
@@ -130,9 +107,7 @@ def _command(options: argparse.Namespace) -> str:
         **exports.VARIANT_DEFAULTS,
         "context": None,
         "max_prefill": MAX_PREFILL,
-        "group_size": GROUP_SIZES[0],
-        "rounding": ROUNDINGS[0],
-        "embedding_bits": EMBEDDING_BITS[0],
+        **exports.ROUNDING_DEFAULTS,
         "attention": "plain",
         "methods": METHODS[0],
         "external_weights": False,

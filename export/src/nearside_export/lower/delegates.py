@@ -40,7 +40,7 @@ DELEGATES = {
                 "classify": ("int8", "fp32"),
                 "embed": ("int8", "fp32"),
                 "generate": ("fp32", "int8", "8da4w", "int8w"),
-                "describe": ("fp32",),
+                "describe": ("fp32", "int8", "8da4w"),
             },
         ),
         Delegate("portable", None, dict.fromkeys(_EVERY_TASK, ("fp32",))),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nearside_export.errors import PackageError
+
 
 @dataclass(frozen=True)
 class ClassifyGate:
@@ -90,9 +92,20 @@ class GenerateQuality:
 
 @dataclass(frozen=True)
 class DescribeGate:
-    """The most that a logit may differ."""
+    """The most that a logit or an image embedding's value may differ, and KL may be in nats.
 
-    logit_max_error: float
+    At least one of them.
+    """
+
+    logit_max_error: float | None = None
+    kl_divergence: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.logit_max_error is None and self.kl_divergence is None:
+            raise PackageError(
+                "the gate of a describe variant holds it to nothing: it needs logit_max_error or "
+                "kl_divergence"
+            )
 
 
 @dataclass(frozen=True)
@@ -100,7 +113,8 @@ class DescribeQuality:
     """All methods in turn on ``images`` pictures with ``tokens`` tokens of text in all.
 
     ``embedding_max_error`` the largest difference of an image embedding's value,
-    ``logit_max_error`` of a logit; ``next_token_agreement`` as in :class:`GenerateQuality`.
+    ``logit_max_error`` of a logit; ``next_token_agreement`` and ``kl_divergence`` as in
+    :class:`GenerateQuality`, the latter null in older manifests.
     """
 
     images: int
@@ -109,6 +123,7 @@ class DescribeQuality:
     embedding_max_error: float
     next_token_agreement: float
     gate: DescribeGate
+    kl_divergence: float | None = None
 
 
 Quality = ClassifyQuality | EmbedQuality | GenerateQuality | DescribeQuality

@@ -22,6 +22,11 @@ _POSITIONS = dict(zip(ARCHITECTURES, (131_072, 32_768), strict=True))
 _UNUSED = (".audio_tower.", ".embed_audio.")
 
 
+_EYES = (".vision_tower.", ".multi_modal_projector.")
+_TABLE = ".embed_tokens."
+_QUANTISATION = {"fp32": "none", "int8": "int8-dynamic", "8da4w": "8da4w"}
+
+
 def context_length(asked: int | None, most: int) -> int:
     """Positions in the cache: as asked for, or `DEFAULT_CONTEXT` where the model has as many."""
     if asked is None:
@@ -38,11 +43,24 @@ def most_positions(config: Fields) -> int:
     return config.child("text_config").integer("max_position_embeddings", usual)
 
 
+def check_variants(config: Fields, variants: Sequence[Wanted]) -> None:
+    """`UnsupportedError` for variants that the architecture can't have."""
+    integer = [v.scheme for v in variants if v.scheme != "fp32"]
+    if integer and ARCHITECTURES[1] in config.texts("architectures"):
+        raise UnsupportedError(
+            f"{ARCHITECTURES[1]} can't be exported as {' and '.join(integer)} by `describe`: Gemma "
+            "3n goes as --variant fp32 only; Gemma 3 goes as fp32, int8 and 8da4w"
+        )
+
+
 def plan(
     folder: Path,
     package: Path,
     variants: Sequence[Wanted],
     attention: str,
+    group_size: int = 32,
+    rounding: str = "auto",
+    embedding_bits: int = 8,
     context: int | None = None,
 ) -> Plan:
     """Estimate an export; `SourceError` and `UnsupportedError` as the export has them."""
@@ -53,6 +71,7 @@ def plan(
             f"{config.name('architectures')} is {', '.join(stated)}, which `describe` can't "
             f"export; known: {', '.join(ARCHITECTURES)}"
         )
+    check_variants(config, variants)
     context_length(context, most_positions(config))
     tokenizer = huggingface.read_tokenizer(folder, config)
     image_processor.read(folder)
@@ -64,23 +83,40 @@ def plan(
         if part in config
     )
     tensors = SafeTensors.of_folder(folder)
-    parameters = sum(
-        math.prod(tensors.shape(name))
+    counts = {
+        name: math.prod(tensors.shape(name))
         for name in tensors.names()
         if not any(part in f".{name}" for part in _UNUSED)
-    )
-    count = len(variants)
-    size = costs.FILES_BYTES + len(tokenizer.json) + 4 * parameters * count
-    seconds = layers * costs.SECONDS_A_LAYER["fp32"]
-    seconds += parameters * costs.SECONDS_A_PARAMETER["fp32"]
+    }
+    parameters = sum(counts.values())
+    eyes = sum(n for name, n in counts.items() if any(part in f".{name}" for part in _EYES))
+    table = sum(n for name, n in counts.items() if _TABLE in f".{name}")
+    linear = parameters - eyes - table
+    size, memory, seconds = costs.FILES_BYTES + len(tokenizer.json), 0.0, costs.START_SECONDS
+    quantisation = []
+    for scheme in (variant.scheme for variant in variants):
+        said = _QUANTISATION[scheme]
+        if scheme == "fp32":
+            size += 4 * parameters
+        else:
+            # Scales take a thirtieth at most; offsets, where rounding has them, 4 bytes a group.
+            layer = 1.0 if scheme == "int8" else 0.5 + 6 / group_size
+            size += int(eyes + layer * linear + table * (embedding_bits / 8 + 0.2))
+        if scheme == "8da4w":
+            said += f", groups of {group_size}, rounding {rounding}"
+            seconds += linear * costs.ROUNDING_SECONDS[rounding]
+        seconds += layers * costs.SECONDS_A_LAYER[scheme]
+        seconds += parameters * costs.SECONDS_A_PARAMETER[scheme]
+        memory = max(memory, parameters * costs.BYTES_A_PARAMETER[scheme])
+        quantisation.append(said)
     return Plan(
         package=package,
-        quantisation=("none",) * count,
+        quantisation=tuple(quantisation),
         parameters=parameters,
         package_bytes=size,
         work_bytes=size,
-        memory_bytes=costs.START_BYTES + int(parameters * costs.BYTES_A_PARAMETER["fp32"]),
-        seconds=costs.START_SECONDS + count * seconds,
+        memory_bytes=costs.START_BYTES + int(memory),
+        seconds=seconds,
         attention=attention,
         delegates=delegates_of(variants),
     )

@@ -15,8 +15,10 @@ from torch.fx import Node
 from nearside_export import describe_quality
 from nearside_export.architectures.decoder import export as decoder_export
 from nearside_export.architectures.decoder.attention import KINDS
+from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.multimodal import export as multimodal_export
-from nearside_export.architectures.multimodal import families, loading
+from nearside_export.architectures.multimodal import families, gemma3, loading
+from nearside_export.architectures.multimodal.loading import StateDict
 from nearside_export.architectures.multimodal.model import TEXT_DECODER, Multimodal
 from nearside_export.data import sets
 from nearside_export.data.text import HELD_OUT
@@ -44,16 +46,21 @@ from nearside_export.package import (
 from nearside_export.plan import describe as plan
 from nearside_export.preprocess import preprocess
 from nearside_export.progress import say, stage
-from nearside_export.resume.work import NOTHING_KEPT, Keeping
+from nearside_export.quantise import decoder, pictures_and_text
+from nearside_export.resume.work import NO_WORK, NOTHING_KEPT, Keeping, Work
 from nearside_export.runtime import nearside
 from nearside_export.sources import huggingface, image_processor
 from nearside_export.sources.fields import Fields
 from nearside_export.sources.model import Tokenizer
-from nearside_export.tasks import data_files, preflight, text_files, variants
+from nearside_export.tasks import data_files, decoder_facts, preflight, text_files, variants
 from nearside_export.tasks.running import running
 from nearside_export.wanted import Wanted, read
 
-GATES = {"fp32": DescribeGate(logit_max_error=1e-3)}
+GATES = {
+    "fp32": DescribeGate(logit_max_error=1e-3),
+    "int8": DescribeGate(kl_divergence=0.05),
+    "8da4w": DescribeGate(kl_divergence=0.2),
+}
 """``--variant`` to its quality gate."""
 
 DEFAULT_MAX_PREFILL = 128
@@ -71,12 +78,16 @@ class Request:
     """What to export: ``variants`` by name (see `wanted.read`).
 
     ``context_length`` positions, ``max_prefill_tokens`` a call at most: null is as many as an
-    image and some text need. ``licence`` and ``name`` override the source's. ``external_weights``:
-    all of them in ``.ptd`` files that the variants share. ``unmeasured`` allows variants that don't
-    run here.
+    image and some text need. ``group_size``, ``rounding`` and ``embedding_bits`` are the text
+    decoder's, as in `generate`. ``licence`` and ``name`` override the source's.
+    ``external_weights``: all of them in ``.ptd`` files that the variants share. ``unmeasured``
+    allows variants that don't run here.
     """
 
     variants: tuple[str, ...] = ("fp32",)
+    group_size: int = 32
+    rounding: str = "auto"
+    embedding_bits: int = 8
     context_length: int | None = None
     max_prefill_tokens: int | None = None
     attention: str = "plain"
@@ -107,6 +118,7 @@ def export_package(
         nearside.command()  # Fails now where it is missing, not after an hour's export.
     config = Fields.read(folder / huggingface.CONFIG)
     loader = families.loader(config)
+    plan.check_variants(config, wanted)
     tokenizer = huggingface.read_tokenizer(folder, config)
     spec = image_processor.read(folder)
     name = clean_name(request.name or folder.resolve().name)
@@ -114,6 +126,9 @@ def export_package(
     refuse_dropping(target, [v.name for v in wanted])
     options = {
         "task": "describe",
+        "group_size": request.group_size,
+        "rounding": request.rounding,
+        "embedding_bits": request.embedding_bits,
         "context": request.context_length,
         "max_prefill": request.max_prefill_tokens,
         "attention": request.attention,
@@ -134,10 +149,16 @@ def export_package(
             name, what = variant.name, f"{target.name} {variant.name}"
 
             def lower() -> tuple[LoweredProgram, dict[str, Any]]:
+                made, facts = model, {"quantisation": "none", "embedding_bits": 32}
+                if variant.scheme in decoder.SCHEMES:
+                    with stage(what, "quantise"):
+                        made, facts = quantised(
+                            model, variant.scheme, tokenizer, context, request, work.part(name)
+                        )
                 sizes = (spec, tokenizer, context, longest)
-                return _lower(model, variant, *sizes, what, request.external_weights), {}
+                return _lower(made, variant, *sizes, what, request.external_weights), facts
 
-            lowered, _ = work.program(name, lower)
+            lowered, facts = work.program(name, lower)
             data = data_files.write(staging, lowered)
             measured = None
             if name not in reasons:
@@ -153,8 +174,7 @@ def export_package(
                     measured,
                     command,
                     data,
-                    quantisation="none",
-                    embedding_bits=32,
+                    **facts,
                     attention=request.attention,
                     unmeasured=reasons.get(name),
                 )
@@ -171,6 +191,37 @@ def export_package(
         )
         write_manifest(staging, manifest)
     return target
+
+
+def quantised(
+    model: Multimodal,
+    scheme: str,
+    tokenizer: Tokenizer,
+    context: int,
+    request: Request,
+    work: Work = NO_WORK,
+) -> tuple[Multimodal, dict[str, Any]]:
+    """Make a Gemma 3 of ``model``'s weights in integers, and say how for the manifest.
+
+    ``model`` and its reference stay as they are.
+    """
+    assert isinstance(model.text, DecoderConfig)
+    made = gemma3.assemble(model.reference, model.text, context, request.attention)
+    text = made.methods[TEXT_DECODER]
+    assert isinstance(text, gemma3.TextDecoder)
+    facts = decoder_facts.quantise(
+        text.decoder,
+        decoder.SCHEMES[scheme],
+        StateDict(model.reference),
+        tokenizer,
+        group_size=request.group_size,
+        rounding=request.rounding,
+        embedding_bits=request.embedding_bits,
+        work=work,
+    )
+    pictures_and_text.take_table(made)
+    pictures_and_text.apply_to_eyes(made)
+    return made, {"quantisation": decoder.SCHEMES[scheme].name, **facts}
 
 
 def longest_call(request: Request, model: Multimodal, context: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from nearside_export.architectures.decoder import families, weights
 from nearside_export.architectures.decoder.attention import KINDS
 from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.decoder.model import Decoder
-from nearside_export.data.text import calibration
 from nearside_export.errors import UsageError
 from nearside_export.lower import blame, lowering
 from nearside_export.lower.program import LoweredProgram
@@ -27,13 +25,14 @@ from nearside_export.package import (
     write_manifest,
 )
 from nearside_export.plan import generate as plan
-from nearside_export.progress import say, stage
+from nearside_export.progress import stage
 from nearside_export.quantise import decoder
 from nearside_export.resume.work import NO_WORK, NOTHING_KEPT, Keeping, Work
 from nearside_export.runtime import nearside
 from nearside_export.sources.model import ModelSource
 from nearside_export.tasks import (
     data_files,
+    decoder_facts,
     generate_advice,
     generate_quality,
     preflight,
@@ -41,12 +40,10 @@ from nearside_export.tasks import (
     variants,
 )
 from nearside_export.tasks.advice import advised
-from nearside_export.tasks.generate_quality import GATES, WINDOW
+from nearside_export.tasks.generate_quality import GATES
 from nearside_export.wanted import Wanted, read
 
 DEFAULT_MAX_PREFILL = 128
-FIT_WINDOWS = 32
-CHOOSE_WINDOWS = 2
 
 
 @dataclass(frozen=True)
@@ -229,28 +226,13 @@ def quantise(
     work: Work = NO_WORK,
 ) -> dict[str, Any]:
     """Quantise ``model`` in place; return what the manifest says of how."""
-
-    @cache
-    def texts() -> decoder.Calibration:
-        length = min(WINDOW, model.context_length)
-        windows = calibration(source.tokenizer, length, FIT_WINDOWS + CHOOSE_WINDOWS)
-        return decoder.Calibration(windows[CHOOSE_WINDOWS:], windows[:CHOOSE_WINDOWS])
-
-    used = decoder.apply(
+    return decoder_facts.quantise(
         model,
         scheme,
         source.tensors,
+        source.tokenizer,
         group_size=request.group_size,
         rounding=request.rounding,
         embedding_bits=request.embedding_bits,
-        texts=texts,
-        say=say,
         work=work,
     )
-    if scheme.bits == 8:
-        return {"embedding_bits": request.embedding_bits}
-    return {
-        "embedding_bits": request.embedding_bits,
-        "group_size": request.group_size,
-        "rounding": used,
-    }

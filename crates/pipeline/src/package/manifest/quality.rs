@@ -129,6 +129,9 @@ pub struct DescribeQuality {
     pub embedding_max_error: f64,
     /// Share of positions with the same most likely token.
     pub next_token_agreement: f64,
+    /// Mean Kullback-Leibler divergence from the fp32 predictions, nats.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub kl_divergence: Option<f64>,
     /// What had to be reached.
     pub gate: DescribeGate,
 }
@@ -137,6 +140,10 @@ pub struct DescribeQuality {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DescribeGate {
-    /// The most that a logit may differ.
-    pub logit_max_error: f64,
+    /// The most that a logit, or a value of an image's embeddings, may differ.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub logit_max_error: Option<f64>,
+    /// The most that the mean divergence may be, nats.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub kl_divergence: Option<f64>,
 }

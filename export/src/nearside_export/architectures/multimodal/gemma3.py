@@ -8,10 +8,12 @@ window as far back as the window goes and forward to the image's end. That is
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
 from nearside_export.architectures.decoder import families, weights
+from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.architectures.multimodal import loading
 from nearside_export.architectures.multimodal.model import (
@@ -23,6 +25,9 @@ from nearside_export.architectures.multimodal.model import (
 from nearside_export.architectures.vision.siglip import SiglipEncoder
 from nearside_export.manifest import VisionFacts
 from nearside_export.sources.fields import Fields
+
+if TYPE_CHECKING:
+    from transformers import Gemma3ForConditionalGeneration
 
 ARCHITECTURE = "Gemma3ForConditionalGeneration"
 
@@ -71,8 +76,17 @@ def load(folder: Path, config: Fields, context_length: int, attention: str) -> M
     """Put the model of ``folder`` together; `SourceError` and `UnsupportedError` say what fails."""
     from transformers import Gemma3ForConditionalGeneration
 
-    facts = families.read(config)
     reference = loading.load(Gemma3ForConditionalGeneration, folder)
+    return assemble(reference, families.read(config), context_length, attention)
+
+
+def assemble(
+    reference: Gemma3ForConditionalGeneration,
+    facts: DecoderConfig,
+    context_length: int,
+    attention: str,
+) -> Multimodal:
+    """Put a model together that shares the weights of ``reference``, with modules of its own."""
     decoder = weights.load(facts, loading.StateDict(reference), context_length, attention)
     encoder = SiglipEncoder(reference)
     ids = reference.config
