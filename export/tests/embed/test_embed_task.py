@@ -128,9 +128,7 @@ def test_an_export_below_its_gate_writes_nothing(
     monkeypatch.setattr(embed, "lower", lambda *_: lowered)
     monkeypatch.setitem(embed.GATES, "fp32", EmbedGate(-0.01))
     source = sentence_transformers.open_folder(bert_folder)
-    with pytest.raises(
-        QualityError, match=r"Nothing was written\. It would pass with --variant fp"
-    ):
+    with pytest.raises(QualityError, match=r"Nothing was written$"):
         embed.export_package(source, embed.Request(variants=("fp32",)), tmp_path, "test")
     assert list(tmp_path.iterdir()) == []
 

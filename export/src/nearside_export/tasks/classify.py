@@ -185,7 +185,7 @@ def measured_variant(
         data = folder / external_data[0].path if external_data else None
         with stage(f"{classifier.name} {name}", "measure"):
             measured = measure_quality(classifier, lowered.pte, lowered.method, gate, data)
-            with advised(lambda: FP32):
+            with advised(scheme, lambda: FP32):
                 quality.check_gate(name, measured)
     with stage(f"{classifier.name} {name}", "write"):
         return variants.write(

@@ -122,7 +122,10 @@ def export_package(
                 gate = GATES[variant.scheme]
                 file = folder / data[0].path if data else None
                 measured = measure_quality(lowered.pte, lowered.method, reference, gate, file)
-                with advised(lambda: passing(source, variant, request, max_tokens, reference)):
+                with advised(
+                    variant.scheme,
+                    lambda: passing(source, variant, request, max_tokens, reference),
+                ):
                     retrieval_quality.check_gate(name, measured)
         with stage(name, "write"):
             return variants.write(

@@ -127,7 +127,10 @@ def export_package(
                 def estimate(scheme: str, other: Request) -> GenerateQuality:
                     return estimate_quality(source, scheme, other, prefill)
 
-                with advised(lambda: generate_advice.passing(variant.scheme, request, estimate)):
+                with advised(
+                    variant.scheme,
+                    lambda: generate_advice.passing(variant.scheme, request, estimate),
+                ):
                     language_quality.check_gate(name, measured)
         with stage(what, "write"):
             facts = {**facts, "attention": request.attention, "unmeasured": reasons.get(name)}
