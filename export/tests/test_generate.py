@@ -209,20 +209,23 @@ def test_integer_weights_say_what_they_are(
 
 
 def test_what_is_tried_for_a_failed_gate_is_smallest_first_and_nothing_twice() -> None:
-    def tried(scheme: str, request: generate.Request) -> list[tuple[str, int, int]]:
+    def tried(
+        scheme: str, request: generate.Request, loops: bool = False
+    ) -> list[tuple[str, int, int]]:
         seen: list[tuple[str, int, int]] = []
 
         def estimate(other: str, candidate: generate.Request) -> GenerateQuality:
             seen.append((other, candidate.group_size, candidate.embedding_bits))
             raise QualityError("not good enough")
 
-        assert generate_advice.passing(scheme, request, estimate) == FP32
+        assert generate_advice.passing(scheme, request, estimate, loops=loops) == FP32
         return seen
 
     usual = generate.Request()
     assert tried("8da4w", usual) == [("int8", 32, 8), ("int8w", 32, 8)]
     large = dataclasses.replace(usual, group_size=64, rounding="gptq")
     assert tried("8da4w", large)[:2] == [("8da4w", 64, 8), ("8da4w", 32, 8)]
+    assert tried("8da4w", large, loops=True) == [("int8", 64, 8), ("int8w", 64, 8)]
     small = dataclasses.replace(usual, embedding_bits=4)
     assert tried("int8", small) == [("int8", 32, 8), ("int8w", 32, 4), ("int8w", 32, 8)]
     assert tried("fp32", usual) == []

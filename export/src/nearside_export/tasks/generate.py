@@ -129,7 +129,9 @@ def export_package(
 
                 with advised(
                     variant.scheme,
-                    lambda: generate_advice.passing(variant.scheme, request, estimate),
+                    lambda: generate_advice.passing(
+                        variant.scheme, request, estimate, loops=bool(measured.looping)
+                    ),
                 ):
                     language_quality.check_gate(name, measured)
         with stage(what, "write"):

@@ -24,9 +24,14 @@ def passing(
     scheme: str,
     request: Request,
     estimate: Callable[[str, Request], GenerateQuality],
+    *,
+    loops: bool = False,
 ) -> str:
-    """Name the smallest scheme that passes by its ``estimate``, by the options that ask for it."""
-    for other, candidate, options in _candidates(scheme, request):
+    """Name the smallest scheme that passes by its ``estimate``, by the options that ask for it.
+
+    ``loops``: answers of ``scheme`` did, which no estimate tells of; only others are tried then.
+    """
+    for other, candidate, options in _candidates(scheme, request, loops):
         say(f"estimating {options}")
         try:
             quality = estimate(other, candidate)
@@ -41,10 +46,10 @@ def passing(
     return FP32
 
 
-def _candidates(scheme: str, request: Request) -> Iterator[tuple[str, Request, str]]:
+def _candidates(scheme: str, request: Request, loops: bool) -> Iterator[tuple[str, Request, str]]:
     """Give what to try, smallest first: scheme, request, and its options in words."""
     sizes = [s for s in reversed(GROUP_SIZES) if s <= request.group_size]
-    for other in _ORDER[_ORDER.index(scheme) :] if scheme in _ORDER else ():
+    for other in _ORDER[_ORDER.index(scheme) + loops :] if scheme in _ORDER else ():
         for bits in sorted({request.embedding_bits, 8}):
             for size in sizes if other == "8da4w" else [request.group_size]:
                 candidate = dataclasses.replace(
