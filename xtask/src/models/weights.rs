@@ -23,8 +23,9 @@ pub(super) fn ensure(ctx: &Context, model: &Model) -> Result<Weights> {
         }
         Source::Tiny(family) => {
             let scratch = ctx.cache.scratch(model.name)?;
-            // Named like the model: packages say what they were made of.
-            let folder = scratch.path().join(model.name);
+            // Named like the model: packages say what they were made of. Not in the scratch folder itself, which is
+            // locked: the exporter locks the folder that it writes into.
+            let folder = scratch.path().join("source").join(model.name);
             exporter::run(ctx, &["tiny".into(), family.into(), "--out".into(), folder.clone().into()])?;
             Ok(Weights { source: folder.into(), _scratch: Some(scratch) })
         }
