@@ -156,7 +156,7 @@ def measure(
         embedding_error = max(embedding_error, float(np.abs(seen - image).max()))
         logit_error = max(logit_error, float(np.abs(got - want).max()))
         divergence += language_quality.divergence(
-            torch.from_numpy(want).double(), torch.from_numpy(got).double()
+            *(torch.from_numpy(rows).double().log_softmax(-1) for rows in (want, got))
         )
         agree += int((got.argmax(-1) == want.argmax(-1)).sum())
         tokens += len(calls)

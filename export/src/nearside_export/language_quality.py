@@ -49,9 +49,8 @@ def ends(length: int, chunk: int) -> list[int]:
     return [*range(chunk, half + 1, chunk), *range(half // chunk * chunk + 1, length + 1)]
 
 
-def divergence(want: torch.Tensor, got: torch.Tensor) -> float:
-    """Sum of KL(want || got) over rows of logits f64 ``[n, vocab]``, nats."""
-    expected, found = want.log_softmax(-1), got.log_softmax(-1)
+def divergence(expected: torch.Tensor, found: torch.Tensor) -> float:
+    """Sum of KL(expected || found) over rows of log probabilities f64 ``[n, vocab]``, nats."""
     return float((expected.exp() * (expected - found)).sum())
 
 
@@ -75,7 +74,7 @@ class Comparison:
         self._rows += len(want)
         self._predicted += len(following)
         self._agreed += int((want.argmax(-1) == got.argmax(-1)).sum())
-        self._divergence += divergence(want, got)
+        self._divergence += divergence(expected, found)
         self._logs_fp32 += float(expected[:-1].gather(1, ids).sum())
         self._logs += float(found[:-1].gather(1, ids).sum())
         self._error = max(self._error, float((want - got).abs().max()))

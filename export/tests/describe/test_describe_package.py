@@ -9,16 +9,7 @@ import pytest
 from nearside_export.cli import main
 from nearside_export.manifest import Describe, Manifest
 from nearside_export.package import check_files
-from nearside_export.recipes import tiny_gemma3_vision
 from nearside_export.tasks import describe, verify
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("source") / "tiny-gemma3-vision"
-    folder.mkdir()
-    tiny_gemma3_vision.write(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

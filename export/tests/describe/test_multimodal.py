@@ -16,7 +16,7 @@ from nearside_export.architectures.multimodal.model import TEXT_DECODER, Multimo
 from nearside_export.describe_quality import Program, Prompt, chunks
 from nearside_export.errors import SourceError, UnsupportedError, UsageError
 from nearside_export.manifest import DescribeGate
-from nearside_export.plan import describe as plan
+from nearside_export.plan.decoder import context_length
 from nearside_export.recipes import files, tiny_gemma3_vision, tiny_gemma3n
 from nearside_export.sources.fields import Fields, read_object
 from nearside_export.tasks import describe
@@ -107,7 +107,7 @@ def test_an_image_is_never_cut_in_two() -> None:
 
 def test_lengths_without_room_for_an_image_are_refused(gemma3: Multimodal) -> None:
     def lengths(request: describe.Request) -> tuple[int, int]:
-        context = plan.context_length(request.context_length, gemma3.text.max_context)
+        context = context_length(request.context_length, gemma3.text.max_context)
         return context, describe.longest_call(request, gemma3, context)
 
     for request, message in (

@@ -11,18 +11,10 @@ from nearside_export.architectures.multimodal import families
 from nearside_export.cli import main
 from nearside_export.errors import UnsupportedError
 from nearside_export.manifest import Manifest
-from nearside_export.recipes import tiny_gemma3_vision, tiny_gemma3n
+from nearside_export.recipes import tiny_gemma3n
 from nearside_export.sources import huggingface
 from nearside_export.sources.fields import Fields
 from nearside_export.tasks import describe
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("source") / "tiny-gemma3-vision"
-    folder.mkdir()
-    tiny_gemma3_vision.write(folder)
-    return folder
 
 
 def test_two_variants_of_a_package_each_from_the_same_weights(folder: Path, tmp_path: Path) -> None:

@@ -84,6 +84,9 @@ def test_other_tasks_are_planned(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["tiny", "gemma3-vision", "--out", str(folder)]) == 0
     assert main(["describe", str(folder), "--dry-run", "--out", str(out)]) == 0
     assert "eyes-fp32.nearside: nothing was written" in capsys.readouterr().out
+    source = ["--variant", "8da4w", "--rounding", "source"]
+    assert main(["describe", str(folder), "--dry-run", *source]) == 2
+    assert "--rounding source is for GGUF files" in capsys.readouterr().err
     assert main(["describe", str(folder), "--dry-run", "--context", "257"]) == 2
     assert "--context 257 is more than the 256" in capsys.readouterr().err
     assert main(["embed", str(bert), "--dry-run", "--max-tokens", "1"]) == 2

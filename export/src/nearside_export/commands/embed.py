@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from nearside_export.sources.sentence_transformers import EmbedderSource
 
 KNOWN = ("all-minilm-l6-v2",)
-BITS = (8, 4)
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -27,9 +26,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     embed.add_argument(
         "--embedding-bits",
         type=int,
-        choices=BITS,
-        default=8,
-        help="of the embedding table beside int8 layers (default: 8)",
+        choices=exports.EMBEDDING_BITS,
+        default=exports.EMBEDDING_BITS[0],
+        help=f"of the embedding table beside int8 layers (default: {exports.EMBEDDING_BITS[0]})",
     )
     embed.add_argument(
         "--max-tokens", type=int, help="tokens a text at most (default: as the model says)"
@@ -99,7 +98,7 @@ def _command(options: argparse.Namespace) -> str:
     words = ["nearside-export", "embed", Path(options.source).name]
     defaults = {
         **exports.VARIANT_DEFAULTS,
-        "embedding_bits": BITS[0],
+        "embedding_bits": exports.EMBEDDING_BITS[0],
         "max_tokens": None,
         "external_weights": False,
         "licence": None,

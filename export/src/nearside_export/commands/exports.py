@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from nearside_export.plan.plan import Plan
     from nearside_export.resume.work import Keeping
 
-
 EMBEDDING_BITS = (8, 4)
 
 
@@ -105,13 +104,13 @@ def add_rounding(parser: argparse.ArgumentParser) -> None:
         "--group-size",
         type=int,
         choices=GROUP_SIZES,
-        default=32,
-        help="8da4w: weights that share a scale (default: 32)",
+        default=GROUP_SIZES[0],
+        help=f"8da4w: weights that share a scale (default: {GROUP_SIZES[0]})",
     )
     parser.add_argument(
         "--rounding",
         choices=ROUNDINGS,
-        default="auto",
+        default=ROUNDINGS[0],
         help="8da4w: how weights are rounded (default: as a GGUF file has them, else what predicts "
         "best; the asymmetric ways take 4 bytes more a group)",
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nearside_export.errors import LibraryError
-from nearside_export.lower import portable, xnnpack
+from nearside_export.lower import partitioned, xnnpack
 from nearside_export.lower.program import LoweredProgram
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def lower(
         case "xnnpack":
             return xnnpack.lower(program, weights_outside=weights_outside)
         case "portable":
-            return portable.lower_one(program, weights_outside=weights_outside)
+            return partitioned.lower(program, [], weights_outside=weights_outside)
         case "openvino":
             from nearside_export.lower import openvino
 
@@ -58,8 +59,14 @@ def lower_methods(
     *,
     weights_outside: bool = False,
 ) -> LoweredProgram:
-    """Lower methods with state; see `xnnpack.lower_methods`."""
-    lower = portable if wanted.delegate.name == "portable" else xnnpack
-    return lower.lower_methods(
-        methods, constant_methods, method, external, weights_outside=weights_outside
+    """Lower methods with state; see `partitioned.lower_methods`."""
+    lower = xnnpack.lower_methods
+    if wanted.delegate.name == "portable":
+        lower = partial(partitioned.lower_methods, partitioners=[])
+    return lower(
+        methods,
+        constant_methods=constant_methods,
+        method=method,
+        external=external,
+        weights_outside=weights_outside,
     )

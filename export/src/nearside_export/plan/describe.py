@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nearside_export.architectures.decoder import families as decoders
-from nearside_export.errors import UnsupportedError, UsageError
+from nearside_export.errors import UnsupportedError
 from nearside_export.plan import costs
+from nearside_export.plan.decoder import check_choices, context_length
 from nearside_export.plan.plan import Plan, delegates_of
 from nearside_export.sources import huggingface, image_processor
 from nearside_export.sources.fields import Fields
@@ -16,24 +17,12 @@ from nearside_export.sources.safetensors import SafeTensors
 from nearside_export.wanted import Wanted
 
 ARCHITECTURES = ("Gemma3ForConditionalGeneration", "Gemma3nForConditionalGeneration")
-DEFAULT_CONTEXT = 1024
 _POSITIONS = dict(zip(ARCHITECTURES, (131_072, 32_768), strict=True))
 """Of a configuration that does not say: transformers' own values."""
 _UNUSED = (".audio_tower.", ".embed_audio.")
-
-
 _EYES = (".vision_tower.", ".multi_modal_projector.")
 _TABLE = ".embed_tokens."
 _QUANTISATION = {"fp32": "none", "int8": "int8-dynamic", "8da4w": "8da4w"}
-
-
-def context_length(asked: int | None, most: int) -> int:
-    """Positions in the cache: as asked for, or `DEFAULT_CONTEXT` where the model has as many."""
-    if asked is None:
-        return min(DEFAULT_CONTEXT, most)
-    if asked > most:
-        raise UsageError(f"--context {asked} is more than the {most} that the model was made for")
-    return asked
 
 
 def most_positions(config: Fields) -> int:
@@ -72,11 +61,13 @@ def plan(
             f"export; known: {', '.join(ARCHITECTURES)}"
         )
     check_variants(config, variants)
-    context_length(context, most_positions(config))
+    positions = context_length(context, most_positions(config))
     tokenizer = huggingface.read_tokenizer(folder, config)
     image_processor.read(folder)
     if ARCHITECTURES[0] in stated:
-        decoders.read(config)
+        schemes = [variant.scheme for variant in variants]
+        facts = decoders.read(config)
+        check_choices(facts, schemes, positions, group_size, rounding, gguf=False)
     layers = sum(
         config.child(part).integer("num_hidden_layers", 0)
         for part in ("text_config", "vision_config")
@@ -106,7 +97,7 @@ def plan(
             said += f", groups of {group_size}, rounding {rounding}"
             seconds += linear * costs.ROUNDING_SECONDS[rounding]
         seconds += layers * costs.SECONDS_A_LAYER[scheme]
-        seconds += parameters * costs.SECONDS_A_PARAMETER[scheme]
+        seconds += parameters * costs.SECONDS_A_PARAMETER
         memory = max(memory, parameters * costs.BYTES_A_PARAMETER[scheme])
         quantisation.append(said)
     return Plan(

@@ -39,7 +39,7 @@ def plan(
         floats = {"fp32": 4, "fp16": 2}.get(scheme, 0) * (linear + table)
         size += 4 * positions + (floats or linear + table * embedding_bits // 8)
         seconds += config.layers * costs.SECONDS_A_LAYER[scheme]
-        seconds += parameters * costs.SECONDS_A_PARAMETER[scheme]
+        seconds += parameters * costs.SECONDS_A_PARAMETER
         memory = max(memory, parameters * costs.BYTES_A_PARAMETER[scheme])
     return Plan(
         package=package,

@@ -7,38 +7,24 @@ from pathlib import Path
 
 from nearside_export.architectures.decoder import families
 from nearside_export.architectures.decoder.config import DecoderConfig
-from nearside_export.errors import SourceError, UsageError
+from nearside_export.errors import SourceError
 from nearside_export.plan import costs
+from nearside_export.plan.decoder import check_choices, context_length
 from nearside_export.plan.plan import Plan, delegates_of
 from nearside_export.sources.model import ModelSource
 from nearside_export.wanted import Wanted
 
-DEFAULT_CONTEXT = 1024
 _QUANTISATION = {
     "fp32": "none",
     "int8": "int8-dynamic",
     "8da4w": "8da4w",
     "int8w": "int8-weight-only",
 }
-LEAST_CONTEXT = 16
-"""Positions that an integer variant is calibrated and measured with at least."""
 _SCALE_BYTES = 2
 """Of a group of 4-bit weights: bfloat16."""
 _OFFSET_BYTES = 4
 _ROW_BYTES = 4
 _INT4_KINDS = {"Q4_0", "Q4_1"}
-
-
-def context_length(asked: int | None, config: DecoderConfig) -> int:
-    """Positions in the cache: as asked for, or `DEFAULT_CONTEXT` where the model has as many."""
-    if asked is None:
-        return min(DEFAULT_CONTEXT, config.max_context)
-    if asked > config.max_context:
-        raise UsageError(
-            f"--context {asked} is more than the {config.max_context} positions that the model "
-            "was made for"
-        )
-    return asked
 
 
 def plan(
@@ -54,22 +40,23 @@ def plan(
 ) -> Plan:
     """Estimate an export; `SourceError` and `UnsupportedError` as the export itself has them."""
     config = families.read(source.config)
-    cache = 8 * len(config.layers) * config.kv_heads * config.head_dim
-    cache *= context_length(context, config)
+    positions = context_length(context, config.max_context)
+    cache = 8 * len(config.layers) * config.kv_heads * config.head_dim * positions
     _check_layers(config, source.tensors.names())
-    schemes = {variant.scheme for variant in variants}
-    _check_choices(source, config, schemes, context_length(context, config), group_size, rounding)
+    gguf = source.origin.startswith("GGUF")
+    schemes = [variant.scheme for variant in variants]
+    check_choices(config, schemes, positions, group_size, rounding, gguf=gguf)
     linear = len(config.layers) * _layer(config)
     table = config.vocab_size * config.hidden_size
     tables = 1 if config.tied else 2
     parameters = linear + tables * table
-    if rounding == "auto" and source.origin.startswith("GGUF"):
+    if rounding == "auto" and gguf:
         held = getattr(source.tensors, "kinds", lambda: set())()
         rounding = "source" if held and held <= _INT4_KINDS else rounding
     size, rounded, memory = costs.FILES_BYTES + len(source.tokenizer.json), 0.0, 0.0
     seconds, quantisation = costs.START_SECONDS, []
     layers = len(config.layers) * len(methods.split(","))
-    for scheme in (variant.scheme for variant in variants):
+    for scheme in schemes:
         said = _QUANTISATION[scheme]
         if scheme == "fp32":
             size += 4 * (linear + tables * table)
@@ -90,7 +77,7 @@ def plan(
             seconds += linear * costs.ROUNDING_SECONDS[rounding]
             said += f", groups of {group_size}, rounding {rounding}"
         seconds += layers * costs.SECONDS_A_LAYER[scheme]
-        seconds += parameters * costs.SECONDS_A_PARAMETER[scheme]
+        seconds += parameters * costs.SECONDS_A_PARAMETER
         memory = max(memory, parameters * costs.BYTES_A_PARAMETER[scheme])
         quantisation.append(said)
     return Plan(
@@ -104,33 +91,6 @@ def plan(
         attention=attention,
         delegates=delegates_of(variants),
     )
-
-
-def _check_choices(
-    source: ModelSource,
-    config: DecoderConfig,
-    schemes: set[str],
-    context: int,
-    group_size: int,
-    rounding: str,
-) -> None:
-    """Refuse now what rounding would refuse later."""
-    if schemes - {"fp32"} and context < LEAST_CONTEXT:
-        raise UsageError(
-            f"--context {context} is too short to measure integers with: give at least "
-            f"{LEAST_CONTEXT}"
-        )
-    if "8da4w" not in schemes:
-        return
-    width = config.heads * config.head_dim
-    for columns in (config.hidden_size, width, config.intermediate_size):
-        if columns % group_size:
-            raise UsageError(
-                f"layers of {columns} columns are no whole groups of {group_size}: choose a "
-                "smaller --group-size, or --variant int8"
-            )
-    if rounding == "source" and not source.origin.startswith("GGUF"):
-        raise UsageError("--rounding source is for GGUF files that hold integers; leave it out")
 
 
 def _layer(config: DecoderConfig) -> int:

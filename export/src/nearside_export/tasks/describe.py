@@ -44,6 +44,7 @@ from nearside_export.package import (
     write_manifest,
 )
 from nearside_export.plan import describe as plan
+from nearside_export.plan.decoder import context_length
 from nearside_export.preprocess import preprocess
 from nearside_export.progress import say, stage
 from nearside_export.quantise import decoder, pictures_and_text
@@ -135,7 +136,7 @@ def export_package(
         "attention": request.attention,
         "external_weights": request.external_weights,
     }
-    context = plan.context_length(request.context_length, plan.most_positions(config))
+    context = context_length(request.context_length, plan.most_positions(config))
     what = f"{target.name} eager fp32"
     with keeping.work(options) as work, staged_folder(target) as staging:
         with stage(what, "load"), loading.faults_of(folder):

@@ -24,7 +24,7 @@ from nearside_export.package import (
     staged_folder,
     write_manifest,
 )
-from nearside_export.plan import generate as plan
+from nearside_export.plan.decoder import context_length
 from nearside_export.progress import stage
 from nearside_export.quantise import decoder
 from nearside_export.resume.work import NO_WORK, NOTHING_KEPT, Keeping, Work
@@ -95,7 +95,7 @@ def export_package(
         known = " or ".join(decoder_export.METHODS)
         raise UsageError(f"unknown methods {request.methods!r}; known: {known}")
     config = families.read(source.config)
-    context = plan.context_length(request.context_length, config)
+    context = context_length(request.context_length, config.max_context)
     prefill = min(request.max_prefill_tokens, context)
     if request.attention == "fused":
         nearside.command()  # Fails now where it is missing, not after an hour's export.
@@ -214,7 +214,7 @@ def estimate_quality(
 ) -> GenerateQuality:
     """Compare what ``scheme`` makes of the weights with fp32 in eager PyTorch; lower nothing."""
     config = families.read(source.config)
-    context = plan.context_length(request.context_length, config)
+    context = context_length(request.context_length, config.max_context)
     reference = weights.load(config, source.tensors, context)
     model = weights.load(config, source.tensors, context)
     if scheme in decoder.SCHEMES:

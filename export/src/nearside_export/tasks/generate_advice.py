@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from nearside_export import language_quality
-from nearside_export.errors import ExportError, QualityError
+from nearside_export.errors import ExportError
 from nearside_export.manifest import GenerateQuality
 from nearside_export.progress import say
 from nearside_export.quantise.choices import GROUP_SIZES
@@ -35,11 +35,10 @@ def passing(
         say(f"estimating {options}")
         try:
             quality = estimate(other, candidate)
-            language_quality.check_gate(options, quality)
-        except QualityError:
-            continue
         except ExportError as error:  # Groups that do not divide the layers, say.
             say(str(error))
+            continue
+        if language_quality.problems(quality):
             continue
         ratio = quality.perplexity / quality.perplexity_fp32
         return f"{options} (perplexity {ratio:.3f} times fp32's, estimated), or {FP32}"
