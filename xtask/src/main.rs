@@ -33,6 +33,8 @@ Usage: cargo xtask COMMAND
   fuzz [TARGET]              feed the readers of files changed fixtures, and the preprocessor frames of any shape
                              (targets: pte, ptd, manifest, frame, photo)
        [--seconds N]         for so long each (60); needs a nightly compiler and cargo-fuzz
+  bench llm [ARGS...]        measure language models beside llama.cpp, which is built for it (--rounds, --threads);
+                             writes llm.json and llm.md into the target folder, bench, or where --out says
   bench vision [ARGS...]     time preprocessing beside OpenCV, libyuv and Rust crates (--json, --only, --rounds)
        vision --parity ...   compare what comes out with Pillow's, OpenCV's and exact pictures
   miri [ARGS...]             run the tests of nearside-vision's scalar path in Miri; needs a nightly compiler
@@ -167,8 +169,9 @@ fn swift(ctx: &Context, args: lexopt::Parser) -> Result<ExitCode> {
 
 fn bench(ctx: &Context, mut args: lexopt::Parser) -> Result<()> {
     match args.value().ok().and_then(|name| name.into_string().ok()).as_deref() {
-        Some("vision") => bench::vision(ctx, &rest(args)?),
-        _ => bail!("which benchmark? There is: vision"),
+        Some("llm") => bench::llm::run(ctx, &rest(args)?),
+        Some("vision") => bench::vision::run(ctx, &rest(args)?),
+        _ => bail!("which benchmark? There are: llm, vision"),
     }
 }
 

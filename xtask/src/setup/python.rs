@@ -60,6 +60,8 @@ pub(crate) struct Environment {
     folder: &'static str,
     /// Its lock, relative to the checkout.
     lock: &'static str,
+    /// The lock of what is built from its source, with what `lock` brings.
+    source: Option<&'static str>,
     /// What must be there once it is installed.
     imports: &'static str,
 }
@@ -69,6 +71,7 @@ pub(crate) const EXPORT: Environment = Environment {
     name: "Python export",
     folder: "export-venv",
     lock: "export/requirements.lock",
+    source: None,
     imports: "import pytest, ruff",
 };
 
@@ -77,14 +80,29 @@ pub(crate) const PIXEL_PEERS: Environment = Environment {
     name: "pixel peers",
     folder: "pixel-peers-venv",
     lock: "benches/pixel-peers/requirements.lock",
+    source: None,
     imports: "import av, cv2, numpy, PIL",
+};
+
+/// The one that `benches/llm-peers` runs in: llama.cpp, built for this machine.
+pub(crate) const LLM_PEERS: Environment = Environment {
+    name: "language model peers",
+    folder: "llm-peers-venv",
+    lock: "benches/llm-peers/requirements.lock",
+    source: Some("benches/llm-peers/source.lock"),
+    imports: "import llama_cpp",
 };
 
 impl Environment {
     /// Where it is for the present lock.
     pub(crate) fn path(&self, ctx: &Context) -> Result<PathBuf> {
-        let text = fs::read(ctx.root.join(self.lock))
-            .with_context(|| format!("{} is missing from this checkout", self.lock))?;
+        let mut text = Vec::new();
+        for lock in [self.lock].into_iter().chain(self.source) {
+            text.extend(
+                fs::read(ctx.root.join(lock))
+                    .with_context(|| format!("{lock} is missing from this checkout"))?,
+            );
+        }
         Ok(ctx.cache.path(&format!("{}-{}", self.folder, &cache::sha256(&text)[..12])))
     }
 
@@ -109,12 +127,31 @@ impl Environment {
                     .args(["--no-cache-dir", "--requirement"])
                     .arg(ctx.root.join(self.lock)),
             )?;
+            if let Some(source) = self.source {
+                self.build(ctx, step, source)?;
+            }
             if !quiet(venv.join("bin/python"), &["-c", self.imports]) {
                 bail!("{} does not bring what `{}` asks for", self.lock, self.imports);
             }
             fs::write(venv.join(COMPLETE), "")?;
             Ok(())
         })
+    }
+
+    /// Builds and installs what the lock `source` names.
+    fn build(&self, ctx: &Context, step: &Step, source: &str) -> Result<()> {
+        let venv = self.path(ctx)?;
+        let paths = [venv.join("bin")].into_iter().chain(std::env::split_paths(
+            &std::env::var_os("PATH").unwrap_or_default(),
+        ));
+        step.run(
+            pip_of(&venv.join("bin/python"))
+                .args(["install", "--require-hashes", "--no-deps", "--no-binary=:all:", "--no-build-isolation"])
+                .args(["--no-cache-dir", "--requirement"])
+                .arg(ctx.root.join(source))
+                // CMake and Ninja come from the environment.
+                .env("PATH", std::env::join_paths(paths)?),
+        )
     }
 }
 

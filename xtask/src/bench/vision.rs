@@ -11,7 +11,7 @@ use std::process::Command;
 const PARITY: &str = "--parity";
 
 /// Sets up, builds the peers and runs the script with what of `args` is not [`PARITY`].
-pub(crate) fn vision(ctx: &Context, args: &[String]) -> Result<()> {
+pub(crate) fn run(ctx: &Context, args: &[String]) -> Result<()> {
     set_up(ctx)?;
     progress::step(&ctx.cache, "Build the pixel peers", |step| {
         step.run(ctx.cargo().args(["build", "--release", "--package", "nearside-pixel-peers"]))
