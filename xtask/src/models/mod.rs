@@ -45,6 +45,23 @@ pub(crate) fn run(ctx: &Context, options: &Options) -> Result<bool> {
     Ok(failed.is_empty())
 }
 
+/// The weights of the model `name`, fetched if need be: a file that stays.
+pub(crate) fn weights_of(ctx: &Context, name: &str) -> Result<OsString> {
+    Ok(weights::ensure(ctx, catalogue::find(&[name.to_owned()])?[0])?.source)
+}
+
+/// The package of a model's variant in the cache, which is made unless it is there; `nearside` measures it.
+pub(crate) fn package_of(ctx: &Context, name: &str, variant: &str, nearside: &Path) -> Result<PathBuf> {
+    let out = ctx.cache.path("models");
+    let folder = out.join(package(name, variant)).with_extension("nearside");
+    if !folder.join("manifest.json").is_file() {
+        let model = catalogue::find(&[name.to_owned()])?[0];
+        let source = weights::ensure(ctx, model)?.source;
+        exporter::run_with(ctx, &arguments(model, variant, source, &out), Some(nearside))?;
+    }
+    Ok(folder)
+}
+
 /// Makes the packages of a model, and gives the names of those that failed.
 fn make(ctx: &Context, model: &Model, out: &Path) -> Vec<String> {
     let weights = match weights::ensure(ctx, model) {

@@ -141,12 +141,18 @@ impl Environment {
     /// Builds and installs what the lock `source` names.
     fn build(&self, ctx: &Context, step: &Step, source: &str) -> Result<()> {
         let venv = self.path(ctx)?;
-        let paths = [venv.join("bin")].into_iter().chain(std::env::split_paths(
-            &std::env::var_os("PATH").unwrap_or_default(),
-        ));
+        let paths = [venv.join("bin")]
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         step.run(
             pip_of(&venv.join("bin/python"))
-                .args(["install", "--require-hashes", "--no-deps", "--no-binary=:all:", "--no-build-isolation"])
+                .args([
+                    "install",
+                    "--require-hashes",
+                    "--no-deps",
+                    "--no-binary=:all:",
+                    "--no-build-isolation",
+                ])
                 .args(["--no-cache-dir", "--requirement"])
                 .arg(ctx.root.join(source))
                 // CMake and Ninja come from the environment.
