@@ -53,7 +53,7 @@ pub(crate) fn weights_of(ctx: &Context, name: &str) -> Result<OsString> {
 /// The package of a model's variant in the cache, which is made unless it is there; `nearside` measures it.
 pub(crate) fn package_of(ctx: &Context, name: &str, variant: &str, nearside: &Path) -> Result<PathBuf> {
     let out = ctx.cache.path("models");
-    let folder = out.join(package(name, variant)).with_extension("nearside");
+    let folder = out.join(format!("{}.nearside", package(name, variant)));
     if !folder.join("manifest.json").is_file() {
         let model = catalogue::find(&[name.to_owned()])?[0];
         let source = weights::ensure(ctx, model)?.source;

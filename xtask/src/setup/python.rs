@@ -141,9 +141,10 @@ impl Environment {
     /// Builds and installs what the lock `source` names.
     fn build(&self, ctx: &Context, step: &Step, source: &str) -> Result<()> {
         let venv = self.path(ctx)?;
-        let paths = [venv.join("bin")]
-            .into_iter()
-            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+        let usual = std::env::var_os("PATH").unwrap_or_default();
+        // CMake and Ninja come from the environment.
+        let paths = [venv.join("bin")].into_iter().chain(std::env::split_paths(&usual));
+        let paths = std::env::join_paths(paths)?;
         step.run(
             pip_of(&venv.join("bin/python"))
                 .args([
@@ -155,8 +156,7 @@ impl Environment {
                 ])
                 .args(["--no-cache-dir", "--requirement"])
                 .arg(ctx.root.join(source))
-                // CMake and Ninja come from the environment.
-                .env("PATH", std::env::join_paths(paths)?),
+                .env("PATH", paths),
         )
     }
 }
