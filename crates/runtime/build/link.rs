@@ -14,7 +14,7 @@ const LIBRARIES: [&str; 5] = [
     "executorch_backend_xnnpack",
 ];
 
-const SOURCES: [&str; 23] = [
+const SOURCES: [&str; 24] = [
     "data_map.cc",
     "delegate_options.cc",
     "guards/convolution.cc",
@@ -30,6 +30,7 @@ const SOURCES: [&str; 23] = [
     "guards/shapes.cc",
     "keep.cc",
     "kernels/attention.cc",
+    "kernels/call.cc",
     "kernels/kernels.cc",
     "loader.cc",
     "log.cc",

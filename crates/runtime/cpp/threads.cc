@@ -1,5 +1,9 @@
 #include "threads.h"
 
+#include "nearside-runtime/src/bridge.rs.h"
+
+#include <executorch/runtime/core/function_ref.h>
+
 // The package has no threadpool.h, but exports these. Only non-virtual members are called, through a pointer that the
 // library owns, so the class's layout does not matter.
 namespace executorch::extension::threadpool {
@@ -7,6 +11,7 @@ class ThreadPool {
  public:
   size_t get_thread_count() const;
   bool _unsafe_reset_threadpool(uint32_t num_threads);
+  void run(executorch::runtime::FunctionRef<void(size_t)> task, size_t tasks);
 };
 ThreadPool* get_threadpool();
 } // namespace executorch::extension::threadpool
@@ -23,6 +28,18 @@ size_t thread_count() {
 bool set_thread_count(uint32_t threads) {
   auto* pool = get_threadpool();
   return pool != nullptr && pool->_unsafe_reset_threadpool(threads);
+}
+
+void run_on_pool(const Work& work, size_t tasks) {
+  const auto task = [&work](size_t at) { do_task(work, at); };
+  auto* pool = get_threadpool();
+  if (pool != nullptr) {
+    pool->run(task, tasks);
+    return;
+  }
+  for (size_t at = 0; at < tasks; at++) {
+    task(at);
+  }
 }
 
 } // namespace nearside

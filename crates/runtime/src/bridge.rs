@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, unreachable_pub)]
 
+use crate::kernels::pool::{Work, do_task};
 use crate::kernels::run_attention;
 
 #[cxx::bridge(namespace = "nearside")]
@@ -82,12 +83,21 @@ pub(crate) mod ffi {
     /// A tensor of a call of one of our kernels.
     #[derive(Debug)]
     struct KernelTensor {
+        /// Whether there is one; nothing else counts if not. Only optional arguments may be without.
+        given: bool,
         dtype: i8,
         /// Whether its elements are in row-major order.
         row_major: bool,
         sizes: *const i32,
         dims: usize,
         data: *mut u8,
+        bytes: usize,
+    }
+
+    /// A text of a call of one of our kernels.
+    #[derive(Debug)]
+    struct KernelText {
+        data: *const u8,
         bytes: usize,
     }
 
@@ -100,7 +110,6 @@ pub(crate) mod ffi {
         key_cache: KernelTensor,
         value_cache: KernelTensor,
         cache_position: KernelTensor,
-        has_visible_until: bool,
         visible_until: KernelTensor,
         scale: f64,
         window: i64,
@@ -113,6 +122,10 @@ pub(crate) mod ffi {
         /// # Safety
         /// The sizes and data of the tensors must be there and stay untouched until this returns.
         unsafe fn run_attention(call: &AttentionCall) -> String;
+
+        type Work<'a>;
+        /// Does one of the tasks that `run_on_pool` was called with.
+        fn do_task(work: &Work<'_>, task: usize);
     }
 
     struct GuardFacts {
@@ -206,5 +219,7 @@ pub(crate) mod ffi {
 
         fn thread_count() -> usize;
         fn set_thread_count(threads: u32) -> bool;
+        /// Does the tasks `0..tasks` on the pool's threads, the calling one among them, and returns when all are done.
+        fn run_on_pool(work: &Work<'_>, tasks: usize);
     }
 }

@@ -9,7 +9,9 @@ namespace nearside {
 executorch::runtime::Span<const executorch::runtime::Kernel> own_kernels();
 
 namespace kernels {
-using Function = void(executorch::runtime::KernelRuntimeContext&, executorch::runtime::Span<executorch::runtime::EValue*>);
+using Context = executorch::runtime::KernelRuntimeContext;
+using Stack = executorch::runtime::Span<executorch::runtime::EValue*>;
+using Function = void(Context&, Stack);
 
 Function attention;
 } // namespace kernels

@@ -5,7 +5,10 @@
 //! this library is in their way.
 
 mod attention;
+pub(crate) mod pool;
 mod tensor;
+#[cfg(test)]
+mod testing;
 
 use crate::bridge::ffi;
 use std::panic::{AssertUnwindSafe, catch_unwind};

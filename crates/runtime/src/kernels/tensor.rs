@@ -26,6 +26,9 @@ impl<'a> Tensor<'a> {
         raw: &ffi::KernelTensor,
         sizes: &'a mut [usize],
     ) -> Result<Self, String> {
+        if !raw.given {
+            return Err(format!("{name} is missing"));
+        }
         let dtype = DType::from_raw(raw.dtype);
         if dtype != T::DTYPE {
             return Err(format!("{name} is of {dtype}, not of {}", T::DTYPE));
@@ -46,6 +49,22 @@ impl<'a> Tensor<'a> {
             return Err(format!("{name} has no memory that fits its shape"));
         }
         Ok(Self { name, sizes, data: raw.data, bytes: raw.bytes })
+    }
+
+    /// As [`Tensor::new`], of an argument that may be left out.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    ///
+    /// # Safety
+    /// `sizes` of `raw` must have `dims` numbers, if it is given.
+    pub(super) unsafe fn optional<T: Element>(
+        name: &'static str,
+        raw: &ffi::KernelTensor,
+        sizes: &'a mut [usize],
+    ) -> Result<Option<Self>, String> {
+        // SAFETY: the caller's promise.
+        if raw.given { unsafe { Self::new::<T>(name, raw, sizes) }.map(Some) } else { Ok(None) }
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -99,4 +118,24 @@ impl<'a> Tensor<'a> {
         // SAFETY: as above.
         unsafe { std::slice::from_raw_parts_mut(self.data.cast(), self.bytes / size_of::<T>()) }
     }
+}
+
+/// A text argument.
+///
+/// # Errors
+/// If it is not UTF-8.
+///
+/// # Safety
+/// `raw` must point to as many bytes as it says, for `'a`.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the first operator that takes one comes with the next change")
+)]
+pub(super) unsafe fn text<'a>(name: &str, raw: &ffi::KernelText) -> Result<&'a str, String> {
+    if raw.bytes == 0 {
+        return Ok("");
+    }
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { std::slice::from_raw_parts(raw.data, raw.bytes) };
+    std::str::from_utf8(bytes).map_err(|_| format!("{name} is not UTF-8"))
 }

@@ -40,10 +40,7 @@ impl<'a> Arguments<'a> {
                 Tensor::new::<f32>("key_cache", &call.key_cache, &mut key_cache[..3])?,
                 Tensor::new::<f32>("value_cache", &call.value_cache, &mut value_cache[..3])?,
                 Tensor::new::<i64>("cache_position", &call.cache_position, &mut positions[..1])?,
-                match call.has_visible_until {
-                    true => Some(Tensor::new::<i64>("visible_until", &call.visible_until, &mut until[..1])?),
-                    false => None,
-                },
+                Tensor::optional::<i64>("visible_until", &call.visible_until, &mut until[..1])?,
                 Tensor::new::<f32>("out", &call.out, out)?,
             )
         };

@@ -2,27 +2,8 @@
 
 use super::run;
 use crate::bridge::ffi;
-use crate::tensor::{DType, Element};
-
-/// A tensor with memory of its own.
-#[derive(Clone)]
-struct Owned<T> {
-    sizes: Vec<i32>,
-    data: Vec<T>,
-}
-
-impl<T: Element> Owned<T> {
-    fn raw(&mut self) -> ffi::KernelTensor {
-        ffi::KernelTensor {
-            dtype: T::DTYPE.to_raw(),
-            row_major: true,
-            sizes: self.sizes.as_ptr(),
-            dims: self.sizes.len(),
-            data: self.data.as_mut_ptr().cast(),
-            bytes: size_of_val(self.data.as_slice()),
-        }
-    }
-}
+use crate::kernels::testing::{Owned, Random, absent};
+use crate::tensor::DType;
 
 /// The arguments of a call.
 #[derive(Clone)]
@@ -42,17 +23,8 @@ struct Call {
 impl Call {
     /// `rows` from `position` on, over caches that hold something everywhere.
     fn new([rows, heads, key_heads, dim, slots]: [usize; 5], position: i64) -> Self {
-        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        let mut floats = |sizes: &[usize]| {
-            let mut next = || {
-                state ^= state >> 12;
-                state ^= state << 25;
-                state ^= state >> 27;
-                (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 40) as f32 / (1 << 23) as f32 - 1.0
-            };
-            let data = (0..sizes.iter().product()).map(|_| next()).collect();
-            Owned { sizes: sizes.iter().map(|&size| size as i32).collect(), data }
-        };
+        let mut random = Random::new();
+        let mut floats = |sizes: &[usize]| random.floats(sizes);
         Self {
             query: floats(&[1, rows, heads, dim]),
             key: floats(&[1, rows, key_heads, dim]),
@@ -68,7 +40,6 @@ impl Call {
     }
 
     fn raw(&mut self) -> ffi::AttentionCall {
-        let mut none = Owned::<i64> { sizes: vec![], data: vec![] };
         ffi::AttentionCall {
             query: self.query.raw(),
             key: self.key.raw(),
@@ -76,8 +47,7 @@ impl Call {
             key_cache: self.key_cache.raw(),
             value_cache: self.value_cache.raw(),
             cache_position: self.positions.raw(),
-            has_visible_until: self.until.is_some(),
-            visible_until: self.until.as_mut().unwrap_or(&mut none).raw(),
+            visible_until: self.until.as_mut().map_or_else(absent, Owned::raw),
             scale: self.scale,
             window: self.window,
             out: self.out.raw(),
