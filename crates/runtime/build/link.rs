@@ -14,7 +14,7 @@ const LIBRARIES: [&str; 5] = [
     "executorch_backend_xnnpack",
 ];
 
-const SOURCES: [&str; 24] = [
+const SOURCES: [&str; 26] = [
     "data_map.cc",
     "delegate_options.cc",
     "guards/convolution.cc",
@@ -31,7 +31,9 @@ const SOURCES: [&str; 24] = [
     "keep.cc",
     "kernels/attention.cc",
     "kernels/call.cc",
+    "kernels/embedding.cc",
     "kernels/kernels.cc",
+    "kernels/linear.cc",
     "loader.cc",
     "log.cc",
     "method.cc",

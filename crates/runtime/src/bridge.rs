@@ -3,7 +3,7 @@
 #![allow(missing_docs, unreachable_pub)]
 
 use crate::kernels::pool::{Work, do_task};
-use crate::kernels::run_attention;
+use crate::kernels::{run_attention, run_embedding, run_linear};
 
 #[cxx::bridge(namespace = "nearside")]
 pub(crate) mod ffi {
@@ -116,12 +116,40 @@ pub(crate) mod ffi {
         out: KernelTensor,
     }
 
+    /// The arguments of `nearside::linear.out`.
+    #[derive(Debug)]
+    struct LinearCall {
+        x: KernelTensor,
+        weight: KernelTensor,
+        bias: KernelTensor,
+        rows: i64,
+        bits: i64,
+        out: KernelTensor,
+    }
+
+    /// The arguments of `nearside::embedding.out`.
+    #[derive(Debug)]
+    struct EmbeddingCall {
+        tokens: KernelTensor,
+        weight: KernelTensor,
+        columns: i64,
+        bits: i64,
+        scale: f64,
+        out: KernelTensor,
+    }
+
     extern "Rust" {
         /// What is wrong with the call, or nothing.
         ///
         /// # Safety
         /// The sizes and data of the tensors must be there and stay untouched until this returns.
         unsafe fn run_attention(call: &AttentionCall) -> String;
+        /// # Safety
+        /// As above.
+        unsafe fn run_linear(call: &LinearCall) -> String;
+        /// # Safety
+        /// As above.
+        unsafe fn run_embedding(call: &EmbeddingCall) -> String;
 
         type Work<'a>;
         /// Does one of the tasks that `run_on_pool` was called with.

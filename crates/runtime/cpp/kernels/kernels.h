@@ -14,6 +14,8 @@ using Stack = executorch::runtime::Span<executorch::runtime::EValue*>;
 using Function = void(Context&, Stack);
 
 Function attention;
+Function embedding;
+Function linear;
 } // namespace kernels
 
 } // namespace nearside

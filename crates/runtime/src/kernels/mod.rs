@@ -5,6 +5,10 @@
 //! this library is in their way.
 
 mod attention;
+mod embedding;
+mod instruction_set;
+mod linear;
+mod packed;
 pub(crate) mod pool;
 mod tensor;
 #[cfg(test)]
@@ -20,6 +24,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub(crate) unsafe fn run_attention(call: &ffi::AttentionCall) -> String {
     // SAFETY: the caller's promise.
     problem(|| unsafe { attention::run(call) })
+}
+
+/// For C++: runs `nearside::linear`, and gives what is wrong with the call, or nothing.
+///
+/// # Safety
+/// Every tensor's data must hold its bytes, and nothing else may use them until this returns.
+pub(crate) unsafe fn run_linear(call: &ffi::LinearCall) -> String {
+    // SAFETY: the caller's promise.
+    problem(|| unsafe { linear::run(call) })
+}
+
+/// For C++: runs `nearside::embedding`, and gives what is wrong with the call, or nothing.
+///
+/// # Safety
+/// Every tensor's data must hold its bytes, and nothing else may use them until this returns.
+pub(crate) unsafe fn run_embedding(call: &ffi::EmbeddingCall) -> String {
+    // SAFETY: the caller's promise.
+    problem(|| unsafe { embedding::run(call) })
 }
 
 /// A panic would end the process: C++ is not to be unwound through.

@@ -2,6 +2,8 @@
 
 use crate::bridge::ffi;
 use std::any::Any;
+use std::marker::PhantomData;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,9 +50,39 @@ pub(crate) fn do_task(work: &Work<'_>, task: usize) {
     }
 }
 
+/// A slice whose parts tasks write at the same time.
+pub(super) struct Parts<'a, T> {
+    data: *mut T,
+    length: usize,
+    slice: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: as for the slice, whose parts go to other threads as `&mut [T]`.
+unsafe impl<T: Send> Sync for Parts<'_, T> {}
+
+impl<'a, T> Parts<'a, T> {
+    pub(super) fn new(slice: &'a mut [T]) -> Self {
+        Self { data: slice.as_mut_ptr(), length: slice.len(), slice: PhantomData }
+    }
+
+    /// A part.
+    ///
+    /// # Panics
+    /// If the slice has no such part.
+    ///
+    /// # Safety
+    /// Of parts that have elements in common only one may be there at a time.
+    #[expect(clippy::mut_from_ref, reason = "the caller makes sure that each part is there once")]
+    pub(super) unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
+        assert!(range.start <= range.end && range.end <= self.length, "no part {range:?} of {}", self.length);
+        // SAFETY: it is within the slice, which is borrowed for `'a`, and this part of it only once.
+        unsafe { std::slice::from_raw_parts_mut(self.data.add(range.start), range.len()) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::run;
+    use super::{Parts, run};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
@@ -63,6 +95,23 @@ mod tests {
             run(tasks, count).unwrap();
             assert!(counts.into_iter().all(|count| count.into_inner() == 1), "{tasks} tasks");
         }
+    }
+
+    #[test]
+    fn tasks_write_parts_of_a_slice() {
+        let mut numbers = [0; 10];
+        let parts = Parts::new(&mut numbers);
+        run(5, |task| {
+            // SAFETY: each task has its own two.
+            let part = unsafe { parts.part(2 * task..2 * task + 2) };
+            part.fill(task);
+        })
+        .unwrap();
+        assert_eq!(numbers, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
+        let parts = Parts::new(&mut numbers);
+        // SAFETY: no other part is there.
+        let problem = run(1, |_| unsafe { parts.part(8..11) }.fill(0)).unwrap_err();
+        assert!(problem.contains("panicked"), "{problem}");
     }
 
     #[test]

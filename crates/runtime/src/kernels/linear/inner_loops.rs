@@ -1,0 +1,68 @@
+//! The inner loops of each instruction set.
+
+use super::activations::{MOST_ROWS, Panel};
+use super::scalar;
+use crate::kernels::instruction_set::InstructionSet;
+use crate::kernels::packed::{BLOCK, Scheme, TILE};
+
+/// Multiplies the rows of a panel by a tile; `out` has as many rows. It needs its instruction set.
+type Multiply = unsafe fn(tile: &[u8], panel: Panel<'_>, out: &mut [[f32; TILE]]);
+
+/// The inner loops of one instruction set, which is there: [`InnerLoops::of`] makes sure.
+pub(super) struct InnerLoops {
+    /// For panels of 1 row, 2 and so on.
+    four: &'static [Multiply],
+    four_with_offsets: &'static [Multiply],
+    eight: &'static [Multiply],
+    quantise: unsafe fn(&[f32; BLOCK], &mut [i8; BLOCK]) -> (f32, i32),
+}
+
+static SCALAR: InnerLoops = InnerLoops {
+    four: &[scalar::four::<false>],
+    four_with_offsets: &[scalar::four::<true>],
+    eight: &[scalar::eight],
+    quantise: scalar::quantise,
+};
+
+impl InnerLoops {
+    /// Those of `set`, or the scalar ones where it is not there.
+    pub(super) fn of(set: InstructionSet) -> &'static Self {
+        if !set.is_available() {
+            return &SCALAR;
+        }
+        match set {
+            InstructionSet::Scalar => &SCALAR,
+            _ => &SCALAR,
+        }
+    }
+
+    /// Rows of the largest panel that [`Self::multiply`] takes.
+    pub(super) fn rows(&self) -> usize {
+        self.eight.len()
+    }
+
+    /// Quantises a block of x: gives its scale and the sum of its values.
+    pub(super) fn quantise(&self, x: &[f32; BLOCK], values: &mut [i8; BLOCK]) -> (f32, i32) {
+        // SAFETY: the instruction set is there.
+        unsafe { (self.quantise)(x, values) }
+    }
+
+    /// Multiplies the rows of a panel by a tile: the first rows of `out` are theirs.
+    pub(super) fn multiply(
+        &self,
+        scheme: Scheme,
+        tile: &[u8],
+        panel: Panel<'_>,
+        out: &mut [[f32; TILE]; MOST_ROWS],
+    ) {
+        let by_rows = match scheme {
+            Scheme::Four => self.four,
+            Scheme::FourWithOffsets => self.four_with_offsets,
+            Scheme::Eight => self.eight,
+        };
+        let count = panel.rows * (panel.values.len() / panel.rows.max(1));
+        debug_assert_eq!(scheme.tile_bytes(count / panel.rows.max(1) * BLOCK), Some(tile.len()));
+        // SAFETY: the instruction set is there.
+        unsafe { by_rows[panel.rows - 1](tile, panel, &mut out[..panel.rows]) }
+    }
+}
