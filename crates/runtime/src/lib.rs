@@ -37,6 +37,9 @@ mod threads;
 
 pub use error::{Code, Error, Result};
 pub use group::MethodGroup;
+/// For this crate's benchmarks.
+#[doc(hidden)]
+pub use kernels::linear::measured;
 pub use load_options::LoadOptions;
 pub use metadata::{MethodMeta, TensorMeta, ValueMeta};
 pub use method::{Method, Outputs, Value};

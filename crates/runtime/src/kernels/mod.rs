@@ -7,7 +7,7 @@
 mod attention;
 mod embedding;
 mod instruction_set;
-mod linear;
+pub(crate) mod linear;
 mod packed;
 pub(crate) mod pool;
 mod tensor;

@@ -1,6 +1,8 @@
 //! The inner loops of each instruction set.
 
 use super::activations::{MOST_ROWS, Panel};
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
 use super::scalar;
 use crate::kernels::instruction_set::InstructionSet;
 use crate::kernels::packed::{BLOCK, Scheme, TILE};
@@ -24,6 +26,22 @@ static SCALAR: InnerLoops = InnerLoops {
     quantise: scalar::quantise,
 };
 
+/// The inner loops in a module that has `four::<ROWS, OFFSETS>`, `eight::<ROWS>` and `quantise`.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! inner_loops {
+    ($module:ident, $($rows:literal)*) => {
+        InnerLoops {
+            four: &[$($module::four::<$rows, false>),*],
+            four_with_offsets: &[$($module::four::<$rows, true>),*],
+            eight: &[$($module::eight::<$rows>),*],
+            quantise: $module::quantise,
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+static AVX512: InnerLoops = inner_loops!(avx512, 1 2 3 4 5 6 7 8);
+
 impl InnerLoops {
     /// Those of `set`, or the scalar ones where it is not there.
     pub(super) fn of(set: InstructionSet) -> &'static Self {
@@ -32,6 +50,8 @@ impl InnerLoops {
         }
         match set {
             InstructionSet::Scalar => &SCALAR,
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => &AVX512,
             _ => &SCALAR,
         }
     }
@@ -60,9 +80,10 @@ impl InnerLoops {
             Scheme::FourWithOffsets => self.four_with_offsets,
             Scheme::Eight => self.eight,
         };
-        let count = panel.rows * (panel.values.len() / panel.rows.max(1));
-        debug_assert_eq!(scheme.tile_bytes(count / panel.rows.max(1) * BLOCK), Some(tile.len()));
-        // SAFETY: the instruction set is there.
+        let blocks = panel.scales.len();
+        assert_eq!(scheme.tile_bytes(blocks / panel.rows * BLOCK), Some(tile.len()));
+        assert_eq!([panel.values.len(), panel.sums.len(), panel.corrections.len()], [blocks; 3]);
+        // SAFETY: the instruction set is there, the tile has the blocks of the panel's rows, and out these rows.
         unsafe { by_rows[panel.rows - 1](tile, panel, &mut out[..panel.rows]) }
     }
 }

@@ -11,7 +11,10 @@
 
 mod activations;
 mod arguments;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod inner_loops;
+pub mod measured;
 mod scalar;
 #[cfg(test)]
 mod tests;
