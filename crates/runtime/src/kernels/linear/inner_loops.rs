@@ -1,9 +1,11 @@
 //! The inner loops of each instruction set.
 
 use super::activations::{MOST_ROWS, Panel};
-#[cfg(target_arch = "x86_64")]
-use super::avx512;
+#[cfg(target_arch = "aarch64")]
+use super::neon;
 use super::scalar;
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
 use crate::kernels::instruction_set::InstructionSet;
 use crate::kernels::packed::{BLOCK, Scheme, TILE};
 
@@ -26,21 +28,34 @@ static SCALAR: InnerLoops = InnerLoops {
     quantise: scalar::quantise,
 };
 
-/// The inner loops in a module that has `four::<ROWS, OFFSETS>`, `eight::<ROWS>` and `quantise`.
+/// The inner loops in a module that has `four::<ROWS, OFFSETS>`, `eight::<ROWS>` and `quantise`; `more` are the functions'
+/// other parameters.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! inner_loops {
-    ($module:ident, $($rows:literal)*) => {
+    ($module:ident, $($rows:literal)* $(, $more:ty)?) => {
+        inner_loops!(@ $module, [$($rows)*], ($($more)?))
+    };
+    (@ $module:ident, [$($rows:literal)*], $more:tt) => {
         InnerLoops {
-            four: &[$($module::four::<$rows, false>),*],
-            four_with_offsets: &[$($module::four::<$rows, true>),*],
-            eight: &[$($module::eight::<$rows>),*],
+            four: &[$(inner_loops!(# $module::four, [$rows, false], $more)),*],
+            four_with_offsets: &[$(inner_loops!(# $module::four, [$rows, true], $more)),*],
+            eight: &[$(inner_loops!(# $module::eight, [$rows], $more)),*],
             quantise: $module::quantise,
         }
+    };
+    (# $module:ident::$function:ident, [$($number:literal),*], ($($more:ty)?)) => {
+        $module::$function::<$($number,)* $($more)?>
     };
 }
 
 #[cfg(target_arch = "x86_64")]
+static AVX2: InnerLoops = inner_loops!(avx2, 1 2 3 4);
+#[cfg(target_arch = "x86_64")]
 static AVX512: InnerLoops = inner_loops!(avx512, 1 2 3 4 5 6 7 8);
+#[cfg(target_arch = "aarch64")]
+static NEON: InnerLoops = inner_loops!(neon, 1 2, neon::Widening);
+#[cfg(target_arch = "aarch64")]
+static NEON_DOT: InnerLoops = inner_loops!(neon, 1 2 3 4, neon::Dot);
 
 impl InnerLoops {
     /// Those of `set`, or the scalar ones where it is not there.
@@ -51,7 +66,13 @@ impl InnerLoops {
         match set {
             InstructionSet::Scalar => &SCALAR,
             #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => &AVX2,
+            #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx512 => &AVX512,
+            #[cfg(target_arch = "aarch64")]
+            InstructionSet::Neon => &NEON,
+            #[cfg(target_arch = "aarch64")]
+            InstructionSet::NeonDot => &NEON_DOT,
             _ => &SCALAR,
         }
     }
