@@ -114,6 +114,11 @@ impl Matrix {
         f64::from(scale) * f64::from(int) + f64::from(self.offsets[block])
     }
 
+    /// All weights of a row.
+    pub(super) fn row(&self, row: usize) -> Vec<f64> {
+        (0..self.columns).map(|column| self.at(row, column)).collect()
+    }
+
     /// As `nearside::linear` takes it.
     pub(super) fn pack(&self) -> Owned<u8> {
         let (tiles, blocks) = (self.rows.div_ceil(16), self.columns / 32);
@@ -127,8 +132,7 @@ impl Matrix {
                 (0..16).for_each(|row| bytes.extend(scale(tile * 16 + row).to_le_bytes()));
             }
         }
-        let tile_bytes =
-            if tiles == 0 { self.scheme.tile_bytes(self.columns).unwrap() } else { bytes.len() / tiles };
+        let tile_bytes = bytes.len().checked_div(tiles).or(self.scheme.tile_bytes(self.columns)).unwrap();
         Owned::new(&[tiles, tile_bytes], bytes)
     }
 

@@ -182,15 +182,17 @@ fn indices_are_not_overwritten_while_they_are_used() {
     refused(&call(planned(40), index(32)), "overlaps");
 }
 
+/// A tensor in the arena, `at` tensors from its start.
+fn sized(dtype: DType, sizes: &[i32], at: u64) -> FileValue {
+    let bytes = sizes.iter().product::<i32>() as u64 * dtype.element_bytes().unwrap() as u64;
+    with(planned(4096 * at), |tensor| {
+        (tensor.dtype, tensor.sizes, tensor.bytes) = (dtype, sizes.to_vec(), bytes);
+        tensor.dim_order = (0..sizes.len() as u8).collect();
+    })
+}
+
 #[test]
 fn an_attention_whose_heads_or_caches_never_fit_is_refused() {
-    let sized = |dtype: DType, sizes: &[i32], at: u64| {
-        let bytes = sizes.iter().product::<i32>() as u64 * dtype.element_bytes().unwrap() as u64;
-        with(planned(4096 * at), |tensor| {
-            (tensor.dtype, tensor.sizes, tensor.bytes) = (dtype, sizes.to_vec(), bytes);
-            tensor.dim_order = (0..sizes.len() as u8).collect();
-        })
-    };
     let values = || {
         let (query, key, cache) = ([1, 2, 4, 8], [1, 2, 2, 8], [2, 16, 8]);
         let shapes = [&query[..], &key, &key, &cache, &cache];
@@ -222,6 +224,44 @@ fn an_attention_whose_heads_or_caches_never_fit_is_refused() {
     refused(&changed(9, sized(DType::F32, &[1, 2, 4, 8], 0)), "overlaps");
     let no_scale = changed(7, FileValue::String("much".into()));
     refused(&no_scale, "`scale` is a String");
+}
+
+#[test]
+fn weights_whose_rows_never_fit_are_refused() {
+    let linear = |x: &[i32], weight: &[i32], dtype: DType| {
+        let values = vec![
+            sized(DType::F32, x, 0),
+            sized(dtype, weight, 4),
+            FileValue::None,
+            FileValue::Int(20),
+            FileValue::Int(4),
+            sized(DType::F32, &[1, 2, 20], 8),
+        ];
+        method(values, &[("nearside::linear.out", &[0, 1, 2, 3, 4, 5, 5])])
+    };
+    for tile_bytes in [576, 640, 1088] {
+        assert_eq!(check_method(&linear(&[1, 2, 64], &[2, tile_bytes], DType::U8), &[]), Ok(()));
+    }
+    refused(&linear(&[1, 2, 64], &[2, 1024], DType::U8), "tiles of 1024 bytes, which no rows of 64 columns");
+    refused(&linear(&[1, 2, 65], &[2, 640], DType::U8), "which no rows of 65 columns have");
+    refused(&linear(&[2, 1, 64], &[2, 640], DType::U8), "its batch is 2");
+    refused(&linear(&[2, 64], &[2, 640], DType::U8), "`x` is of f32 with 2 dimensions");
+    refused(&linear(&[1, 2, 64], &[2, 640], DType::I8), "`weight` is of i8 with 2 dimensions, not of u8");
+    let embedding = |tokens: DType, weight: &[i32], out: u64| {
+        let values = vec![
+            sized(tokens, &[1, 2], 0),
+            sized(DType::U8, weight, 4),
+            FileValue::Int(64),
+            FileValue::Int(4),
+            FileValue::Double(1.0),
+            sized(DType::F32, &[1, 2, 64], out),
+        ];
+        method(values, &[("nearside::embedding.out", &[0, 1, 2, 3, 4, 5, 5])])
+    };
+    assert_eq!(check_method(&embedding(DType::I64, &[2, 640], 8), &[]), Ok(()));
+    refused(&embedding(DType::I32, &[2, 640], 8), "`tokens` is of i32");
+    refused(&embedding(DType::I64, &[2, 641], 8), "tiles of 641 bytes");
+    refused(&embedding(DType::I64, &[2, 640], 0), "overlaps");
 }
 
 #[test]

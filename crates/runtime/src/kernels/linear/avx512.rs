@@ -1,6 +1,7 @@
 //! AVX-512 with VNNI: a tile's rows are the lanes of a vector, and one instruction adds the products of 4 columns of each.
 
 use super::activations::Panel;
+use super::vnni256;
 use crate::kernels::packed::{BLOCK, Scheme, TILE};
 use std::arch::x86_64::*;
 
@@ -36,12 +37,16 @@ pub(super) fn quantise(x: &[f32; BLOCK], values: &mut [i8; BLOCK]) -> (f32, i32)
 ///
 /// # Safety
 /// `tile` must have as many blocks as the panel's rows, and `out` `R` rows.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,f16c")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 pub(super) unsafe fn four<const R: usize, const OFFSETS: bool>(
     tile: &[u8],
     panel: Panel<'_>,
     out: &mut [[f32; TILE]],
 ) {
+    if R == 1 {
+        // SAFETY: the caller's promise.
+        return unsafe { vnni256::four::<OFFSETS>(tile, panel, out) };
+    }
     let scheme = const { if OFFSETS { Scheme::FourWithOffsets } else { Scheme::Four } };
     let blocks = panel.scales.len() / R;
     let half = _mm512_set1_epi8(15);
@@ -65,7 +70,7 @@ pub(super) unsafe fn four<const R: usize, const OFFSETS: bool>(
             };
             (values, scale, offset)
         };
-        for row in 0..R {
+        for (row, sums) in sums.iter_mut().enumerate() {
             // SAFETY: the panel has this block of each row.
             unsafe {
                 let x = block * R + row;
@@ -74,7 +79,7 @@ pub(super) unsafe fn four<const R: usize, const OFFSETS: bool>(
                 if OFFSETS {
                     sum = _mm512_fmadd_ps(offset, _mm512_set1_ps(*panel.sums.get_unchecked(x)), sum);
                 }
-                sums[row] = _mm512_fmadd_ps(_mm512_set1_ps(*panel.scales.get_unchecked(x)), sum, sums[row]);
+                *sums = _mm512_fmadd_ps(_mm512_set1_ps(*panel.scales.get_unchecked(x)), sum, *sums);
             }
         }
         at = at.wrapping_add(scheme.block_bytes());
@@ -89,8 +94,12 @@ pub(super) unsafe fn four<const R: usize, const OFFSETS: bool>(
 ///
 /// # Safety
 /// As for [`four`].
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")]
 pub(super) unsafe fn eight<const R: usize>(tile: &[u8], panel: Panel<'_>, out: &mut [[f32; TILE]]) {
+    if R == 1 {
+        // SAFETY: the caller's promise.
+        return unsafe { vnni256::eight(tile, panel, out) };
+    }
     let blocks = panel.scales.len() / R;
     let mut sums = [_mm512_setzero_ps(); R];
     let mut at = tile.as_ptr();
@@ -100,13 +109,12 @@ pub(super) unsafe fn eight<const R: usize>(tile: &[u8], panel: Panel<'_>, out: &
             // SAFETY: the tile has this block.
             *values = unsafe { _mm512_loadu_si512(at.add(64 * step).cast()) };
         }
-        for row in 0..R {
+        for (row, sums) in sums.iter_mut().enumerate() {
             // SAFETY: the panel has this block of each row.
             unsafe {
                 let x = block * R + row;
                 let products = _mm512_cvtepi32_ps(dots(&values, &panel, x));
-                sums[row] =
-                    _mm512_fmadd_ps(_mm512_set1_ps(*panel.scales.get_unchecked(x)), products, sums[row]);
+                *sums = _mm512_fmadd_ps(_mm512_set1_ps(*panel.scales.get_unchecked(x)), products, *sums);
             }
         }
         at = at.wrapping_add(Scheme::Eight.block_bytes());

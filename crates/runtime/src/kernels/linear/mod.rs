@@ -22,6 +22,8 @@ mod neon;
 mod scalar;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod vnni256;
 
 use super::instruction_set::InstructionSet;
 use super::packed::TILE;

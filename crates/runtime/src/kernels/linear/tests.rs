@@ -73,23 +73,23 @@ impl Call {
     #[track_caller]
     fn check(mut self, matrix: &Matrix) {
         self.run().unwrap();
-        let x_rows = self.x.data.chunks_exact(matrix.columns.max(1));
-        for (x, out) in x_rows.zip(self.out.data.chunks_exact(matrix.rows.max(1))) {
-            let quantised: Vec<f64> = x.chunks_exact(32).flat_map(quantised).collect();
-            for (row, &out) in out.iter().enumerate() {
-                let weights = || (0..matrix.columns).map(|column| matrix.at(row, column));
-                let bias = self.bias.as_ref().map_or(0.0, |bias| f64::from(bias.data[row]));
-                let expected = bias + weights().zip(&quantised).map(|(weight, x)| weight * x).sum::<f64>();
-                let size = bias.abs() + weights().zip(&quantised).map(|(w, x)| (w * x).abs()).sum::<f64>();
-                assert!((f64::from(out) - expected).abs() <= 2e-6 * size, "row {row}: {out}, not {expected}");
+        for row in 0..matrix.rows {
+            let weights = matrix.row(row);
+            let bias = self.bias.as_ref().map_or(0.0, |bias| f64::from(bias.data[row]));
+            let outs = self.out.data.iter().skip(row).step_by(matrix.rows).map(|&out| f64::from(out));
+            for (x, out) in self.x.data.chunks_exact(matrix.columns).zip(outs) {
+                let quantised = x.chunks_exact(32).flat_map(quantised);
+                let (mut expected, mut exact, mut size) = (bias, bias, bias.abs());
+                for ((weight, quantised), &x) in weights.iter().zip(quantised).zip(x) {
+                    expected += weight * quantised;
+                    exact += weight * f64::from(x);
+                    size += (weight * quantised).abs();
+                }
+                assert!((out - expected).abs() <= 2e-6 * size, "row {row}: {out}, not {expected}");
                 // What quantising may do: half a step a column.
-                let exact = bias + weights().zip(x).map(|(weight, &x)| weight * f64::from(x)).sum::<f64>();
-                let step = x.iter().fold(0_f32, |largest, x| largest.max(x.abs())) / 127.0;
-                let most = weights().map(|weight| weight.abs() * f64::from(step) * 0.51).sum::<f64>();
-                assert!(
-                    (f64::from(out) - exact).abs() <= most + 2e-6 * size,
-                    "row {row}: {out}, not {exact}"
-                );
+                let step = f64::from(x.iter().fold(0_f32, |largest, x| largest.max(x.abs())) / 127.0);
+                let most = weights.iter().map(|weight| weight.abs() * step * 0.51).sum::<f64>();
+                assert!((out - exact).abs() <= most + 2e-6 * size, "row {row}: {out}, not {exact}");
             }
         }
     }

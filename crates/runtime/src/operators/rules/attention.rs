@@ -1,14 +1,14 @@
 //! Our attention: heads and caches that can never fit together are told before the program is loaded. What depends on the
 //! number of rows and on positions its kernel checks when it is called.
 
+use super::types::{self, Argument};
 use crate::file::FileTensor;
 use crate::operators::call::Call;
 use crate::tensor::DType;
 
 const OPERATOR: &str = "nearside::attention.out";
 
-/// The operator's arguments, with the type and the number of dimensions that each must have.
-const ARGUMENTS: [(&str, DType, usize); 8] = [
+const ARGUMENTS: [Argument; 8] = [
     ("query", DType::F32, 4),
     ("key", DType::F32, 4),
     ("value", DType::F32, 4),
@@ -23,16 +23,7 @@ pub(super) fn check(operator: &str, call: &Call<'_>) -> Result<(), String> {
     if operator != OPERATOR {
         return Ok(());
     }
-    for (name, dtype, dims) in ARGUMENTS {
-        let Some(tensor) = call.tensor(name) else { continue };
-        if (tensor.dtype, tensor.sizes.len()) != (dtype, dims) {
-            return Err(format!(
-                "`{name}` is of {} with {} dimensions, not of {dtype} with {dims}",
-                tensor.dtype,
-                tensor.sizes.len()
-            ));
-        }
-    }
+    types::check(&ARGUMENTS, call)?;
     let sizes = |name| call.tensor(name).map_or(&[][..], |tensor: &FileTensor| tensor.sizes.as_slice());
     let (&[batch, _, heads, dim], &[key_heads, _, _]) = (sizes("query"), sizes("key_cache")) else {
         return Ok(());

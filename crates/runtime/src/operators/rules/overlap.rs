@@ -6,7 +6,7 @@ use crate::operators::call::Call;
 use std::ops::Range;
 
 /// They check or count indices, or elements of a mask, before they write.
-const OPERATORS: [&str; 21] = [
+const OPERATORS: [&str; 23] = [
     "aten::gather.out",
     "aten::index.Tensor_out",
     "aten::index_put.out",
@@ -22,6 +22,8 @@ const OPERATORS: [&str; 21] = [
     "aten::scatter.value_out",
     "aten::scatter_add.out",
     "nearside::attention.out",
+    "nearside::embedding.out",
+    "nearside::linear.out",
     "quantized_decomposed::embedding_2bit.dtype_out",
     "quantized_decomposed::embedding_2bit.out",
     "quantized_decomposed::embedding_4bit.dtype_out",
