@@ -14,7 +14,7 @@ const LIBRARIES: [&str; 5] = [
     "executorch_backend_xnnpack",
 ];
 
-const SOURCES: [&str; 26] = [
+const SOURCES: [&str; 31] = [
     "data_map.cc",
     "delegate_options.cc",
     "guards/convolution.cc",
@@ -29,11 +29,16 @@ const SOURCES: [&str; 26] = [
     "guards/selection.cc",
     "guards/shapes.cc",
     "keep.cc",
+    "kernels/add_rms_norm.cc",
     "kernels/attention.cc",
     "kernels/call.cc",
     "kernels/embedding.cc",
+    "kernels/gated.cc",
     "kernels/kernels.cc",
     "kernels/linear.cc",
+    "kernels/rms_norm.cc",
+    "kernels/rope_table.cc",
+    "kernels/rotary_attention.cc",
     "loader.cc",
     "log.cc",
     "method.cc",

@@ -3,7 +3,10 @@
 #![allow(missing_docs, unreachable_pub)]
 
 use crate::kernels::pool::{Work, do_task};
-use crate::kernels::{run_attention, run_embedding, run_linear};
+use crate::kernels::{
+    run_add_rms_norm, run_attention, run_embedding, run_gated, run_linear, run_rms_norm, run_rope_table,
+    run_rotary_attention,
+};
 
 #[cxx::bridge(namespace = "nearside")]
 pub(crate) mod ffi {
@@ -138,6 +141,60 @@ pub(crate) mod ffi {
         out: KernelTensor,
     }
 
+    /// The arguments of `nearside::rms_norm.out`.
+    #[derive(Debug)]
+    struct RmsNormCall {
+        x: KernelTensor,
+        weight: KernelTensor,
+        eps: f64,
+        out: KernelTensor,
+    }
+
+    /// The arguments of `nearside::add_rms_norm.out`.
+    #[derive(Debug)]
+    struct AddRmsNormCall {
+        x: KernelTensor,
+        delta: KernelTensor,
+        weight: KernelTensor,
+        eps: f64,
+        sum: KernelTensor,
+        normed: KernelTensor,
+    }
+
+    /// The arguments of `nearside::gated.out`.
+    #[derive(Debug)]
+    struct GatedCall {
+        x: KernelTensor,
+        activation: KernelText,
+        out: KernelTensor,
+    }
+
+    /// The arguments of `nearside::rope_table.out`.
+    #[derive(Debug)]
+    struct RopeTableCall {
+        cache_position: KernelTensor,
+        frequencies: KernelTensor,
+        out: KernelTensor,
+    }
+
+    /// The arguments of `nearside::rotary_attention.out`.
+    #[derive(Debug)]
+    struct RotaryAttentionCall {
+        qkv: KernelTensor,
+        query_norm: KernelTensor,
+        key_norm: KernelTensor,
+        eps: f64,
+        table: KernelTensor,
+        key_cache: KernelTensor,
+        value_cache: KernelTensor,
+        cache_position: KernelTensor,
+        visible_until: KernelTensor,
+        heads: i64,
+        scale: f64,
+        window: i64,
+        out: KernelTensor,
+    }
+
     extern "Rust" {
         /// What is wrong with the call, or nothing.
         ///
@@ -150,6 +207,21 @@ pub(crate) mod ffi {
         /// # Safety
         /// As above.
         unsafe fn run_embedding(call: &EmbeddingCall) -> String;
+        /// # Safety
+        /// As for `run_attention`.
+        unsafe fn run_rms_norm(call: &RmsNormCall) -> String;
+        /// # Safety
+        /// As for `run_attention`.
+        unsafe fn run_add_rms_norm(call: &AddRmsNormCall) -> String;
+        /// # Safety
+        /// As for `run_attention`.
+        unsafe fn run_gated(call: &GatedCall) -> String;
+        /// # Safety
+        /// As for `run_attention`.
+        unsafe fn run_rope_table(call: &RopeTableCall) -> String;
+        /// # Safety
+        /// As for `run_attention`.
+        unsafe fn run_rotary_attention(call: &RotaryAttentionCall) -> String;
 
         type Work<'a>;
         /// Does one of the tasks that `run_on_pool` was called with.

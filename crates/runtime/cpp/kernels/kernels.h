@@ -13,9 +13,14 @@ using Context = executorch::runtime::KernelRuntimeContext;
 using Stack = executorch::runtime::Span<executorch::runtime::EValue*>;
 using Function = void(Context&, Stack);
 
+Function add_rms_norm;
 Function attention;
 Function embedding;
+Function gated;
 Function linear;
+Function rms_norm;
+Function rope_table;
+Function rotary_attention;
 } // namespace kernels
 
 } // namespace nearside

@@ -6,10 +6,16 @@
 
 mod attention;
 mod embedding;
+mod gated;
 mod instruction_set;
+mod lanes;
 pub(crate) mod linear;
 mod packed;
 pub(crate) mod pool;
+mod rms_norm;
+mod rope_table;
+mod rotary_attention;
+mod scratch;
 mod tensor;
 #[cfg(test)]
 mod testing;
@@ -42,6 +48,51 @@ pub(crate) unsafe fn run_linear(call: &ffi::LinearCall) -> String {
 pub(crate) unsafe fn run_embedding(call: &ffi::EmbeddingCall) -> String {
     // SAFETY: the caller's promise.
     problem(|| unsafe { embedding::run(call) })
+}
+
+/// For C++: runs `nearside::rms_norm`, and gives what is wrong with the call, or nothing.
+///
+/// # Safety
+/// Every tensor's data must hold its bytes, and nothing else may use them until this returns.
+pub(crate) unsafe fn run_rms_norm(call: &ffi::RmsNormCall) -> String {
+    // SAFETY: the caller's promise.
+    problem(|| unsafe { rms_norm::run(call) })
+}
+
+/// For C++: runs `nearside::add_rms_norm`, and gives what is wrong with the call, or nothing.
+///
+/// # Safety
+/// Every tensor's data must hold its bytes, and nothing else may use them until this returns.
+pub(crate) unsafe fn run_add_rms_norm(call: &ffi::AddRmsNormCall) -> String {
+    // SAFETY: the caller's promise.
+    problem(|| unsafe { rms_norm::run_with_sum(call) })
+}
+
+/// For C++: runs `nearside::gated`, and gives what is wrong with the call, or nothing.
+///
+/// # Safety
+/// Every tensor's data must hold its bytes, and nothing else may use them until this returns.
+pub(crate) unsafe fn run_gated(call: &ffi::GatedCall) -> String {
+    // SAFETY: the caller's promise.
+    problem(|| unsafe { gated::run(call) })
+}
+
+/// For C++: runs `nearside::rope_table`, and gives what is wrong with the call, or nothing.
+///
+/// # Safety
+/// Every tensor's data must hold its bytes, and nothing else may use them until this returns.
+pub(crate) unsafe fn run_rope_table(call: &ffi::RopeTableCall) -> String {
+    // SAFETY: the caller's promise.
+    problem(|| unsafe { rope_table::run(call) })
+}
+
+/// For C++: runs `nearside::rotary_attention`, and gives what is wrong with the call, or nothing.
+///
+/// # Safety
+/// Every tensor's data must hold its bytes, and nothing else may use them until this returns.
+pub(crate) unsafe fn run_rotary_attention(call: &ffi::RotaryAttentionCall) -> String {
+    // SAFETY: the caller's promise.
+    problem(|| unsafe { rotary_attention::run(call) })
 }
 
 /// A panic would end the process: C++ is not to be unwound through.

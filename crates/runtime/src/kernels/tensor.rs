@@ -3,10 +3,14 @@
 use crate::bridge::ffi;
 use crate::tensor::{DType, Element, byte_length};
 
+/// Dimensions that a tensor has at most: ExecuTorch's `kTensorDimensionLimit`.
+pub(super) const MAX_DIMS: usize = 16;
+
 /// A tensor of which only the shape was looked at.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tensor<'a> {
     name: &'static str,
+    dtype: DType,
     sizes: &'a [usize],
     data: *mut u8,
     bytes: usize,
@@ -26,12 +30,30 @@ impl<'a> Tensor<'a> {
         raw: &ffi::KernelTensor,
         sizes: &'a mut [usize],
     ) -> Result<Self, String> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::of_any(name, raw, &[T::DTYPE], sizes) }
+    }
+
+    /// As [`Tensor::new`], of one of several types, none of which is [`DType::Other`].
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    ///
+    /// # Safety
+    /// As for [`Tensor::new`].
+    pub(super) unsafe fn of_any(
+        name: &'static str,
+        raw: &ffi::KernelTensor,
+        dtypes: &[DType],
+        sizes: &'a mut [usize],
+    ) -> Result<Self, String> {
         if !raw.given {
             return Err(format!("{name} is missing"));
         }
         let dtype = DType::from_raw(raw.dtype);
-        if dtype != T::DTYPE {
-            return Err(format!("{name} is of {dtype}, not of {}", T::DTYPE));
+        if !dtypes.contains(&dtype) {
+            let wanted: Vec<_> = dtypes.iter().map(DType::to_string).collect();
+            return Err(format!("{name} is of {dtype}, not of {}", wanted.join(" or ")));
         }
         if raw.dims != sizes.len() {
             return Err(format!("{name} has {} dimensions, not {}", raw.dims, sizes.len()));
@@ -44,11 +66,12 @@ impl<'a> Tensor<'a> {
         if !raw.row_major {
             return Err(format!("{name} is not in row-major order"));
         }
-        let aligned = (raw.data as usize).is_multiple_of(align_of::<T>());
+        // These types are aligned as they are long.
+        let aligned = dtype.element_bytes().is_some_and(|bytes| (raw.data as usize).is_multiple_of(bytes));
         if byte_length(given, dtype) != Some(raw.bytes) || !aligned || (raw.data.is_null() && raw.bytes > 0) {
             return Err(format!("{name} has no memory that fits its shape"));
         }
-        Ok(Self { name, sizes, data: raw.data, bytes: raw.bytes })
+        Ok(Self { name, dtype, sizes, data: raw.data, bytes: raw.bytes })
     }
 
     /// As [`Tensor::new`], of an argument that may be left out.
@@ -67,8 +90,36 @@ impl<'a> Tensor<'a> {
         if raw.given { unsafe { Self::new::<T>(name, raw, sizes) }.map(Some) } else { Ok(None) }
     }
 
+    /// As [`Tensor::new`], of any number of dimensions but 0.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    ///
+    /// # Safety
+    /// As for [`Tensor::new`].
+    pub(super) unsafe fn of_rows<T: Element>(
+        name: &'static str,
+        raw: &ffi::KernelTensor,
+        sizes: &'a mut [usize; MAX_DIMS],
+    ) -> Result<Self, String> {
+        if raw.given && !(1..=MAX_DIMS).contains(&raw.dims) {
+            return Err(format!("{name} has {} dimensions, not 1 to {MAX_DIMS}", raw.dims));
+        }
+        // SAFETY: the caller's promise.
+        unsafe { Self::new::<T>(name, raw, &mut sizes[..raw.dims.min(MAX_DIMS)]) }
+    }
+
     pub(super) fn name(&self) -> &'static str {
         self.name
+    }
+
+    pub(super) fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The first byte. Whoever uses it needs what [`Tensor::elements_mut`] does.
+    pub(super) fn data(&self) -> *mut u8 {
+        self.data
     }
 
     pub(super) fn sizes(&self) -> &'a [usize] {
@@ -127,10 +178,6 @@ impl<'a> Tensor<'a> {
 ///
 /// # Safety
 /// `raw` must point to as many bytes as it says, for `'a`.
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the first operator that takes one comes with the next change")
-)]
 pub(super) unsafe fn text<'a>(name: &str, raw: &ffi::KernelText) -> Result<&'a str, String> {
     if raw.bytes == 0 {
         return Ok("");

@@ -1,9 +1,10 @@
 //! A call's tensors and numbers, checked.
 
 use super::Shape;
+use super::cache::Cache;
+use super::positions::Positions;
 use crate::bridge::ffi;
 use crate::kernels::tensor::Tensor;
-use std::ops::Range;
 
 /// A call whose shapes fit together and whose written tensors share no memory with any other.
 pub(super) struct Arguments<'a> {
@@ -11,14 +12,10 @@ pub(super) struct Arguments<'a> {
     pub(super) query: &'a [f32],
     pub(super) key: &'a [f32],
     pub(super) value: &'a [f32],
-    pub(super) key_cache: &'a mut [f32],
-    pub(super) value_cache: &'a mut [f32],
-    pub(super) positions: &'a [i64],
-    visible_until: Option<&'a [i64]>,
+    pub(super) key_cache: Cache<'a>,
+    pub(super) value_cache: Cache<'a>,
+    pub(super) positions: Positions<'a>,
     pub(super) scale: f32,
-    window: i64,
-    /// The position in slot 0 that the ranges of [`Arguments::visible`] count from.
-    origin: i64,
     pub(super) out: &'a mut [f32],
 }
 
@@ -53,9 +50,6 @@ impl<'a> Arguments<'a> {
         positions.must_be(&[rows])?;
         until.map_or(Ok(()), |until| until.must_be(&[rows]))?;
         out.must_be(query.sizes())?;
-        if call.window < 0 {
-            return Err(format!("window is {}; 0 is none", call.window));
-        }
         let written = [&key_cache, &value_cache, &out];
         for (at, tensor) in written.iter().enumerate() {
             let read = [&query, &key, &value, &positions].into_iter().chain(&until);
@@ -69,66 +63,18 @@ impl<'a> Arguments<'a> {
                 query: query.elements(),
                 key: key.elements(),
                 value: value.elements(),
-                key_cache: key_cache.elements_mut(),
-                value_cache: value_cache.elements_mut(),
-                positions: positions.elements(),
-                visible_until: until.map(|until| until.elements()),
+                key_cache: Cache::new(&key_cache, dim),
+                value_cache: Cache::new(&value_cache, dim),
+                positions: Positions {
+                    written: positions.elements(),
+                    visible_until: until.map(|until| until.elements()),
+                    window: call.window,
+                    slots: shape.slots,
+                },
                 scale: call.scale as f32,
-                window: call.window,
-                origin: 0,
                 out: out.elements_mut(),
             }
         })
-    }
-
-    /// Checks that every row has a slot, sees itself, and sees nothing that is past the cache or that a row of this call
-    /// is written over.
-    ///
-    /// # Errors
-    /// The first row for which that does not hold.
-    pub(super) fn check_positions(&mut self) -> Result<(), String> {
-        let slots = self.shape.slots as i64;
-        // With a window a position may be any: the cache is a ring.
-        let end = if self.window == 0 { slots } else { i64::MAX };
-        let (mut oldest, mut newest) = (i64::MAX, 0);
-        for (row, &position) in self.positions.iter().enumerate() {
-            if !(0..end).contains(&position) {
-                return Err(format!("cache_position[{row}] is {position}, the cache has {slots} slots"));
-            }
-            let until = self.last(row);
-            if !(position..end).contains(&until) {
-                return Err(format!(
-                    "visible_until[{row}] is {until}, must be from {position}, its row's position, to {}",
-                    end - 1
-                ));
-            }
-            (oldest, newest) = (oldest.min(self.first(row)), newest.max(until));
-        }
-        if self.positions.is_empty() {
-            return Ok(());
-        }
-        if newest - oldest >= slots {
-            return Err(format!(
-                "its rows see and write the positions {oldest} to {newest}, more than the cache's {slots} slots: give fewer \
-                 rows a call"
-            ));
-        }
-        self.origin = oldest - oldest % slots;
-        Ok(())
-    }
-
-    /// What a row sees, once [`Arguments::check_positions`] found nothing: slots, those of the ring's next round following
-    /// on the last one. So they end below twice the number of slots.
-    pub(super) fn visible(&self, row: usize) -> Range<usize> {
-        (self.first(row) - self.origin) as usize..(self.last(row) - self.origin) as usize + 1
-    }
-
-    fn first(&self, row: usize) -> i64 {
-        if self.window == 0 { 0 } else { (self.positions[row] - self.window + 1).max(0) }
-    }
-
-    fn last(&self, row: usize) -> i64 {
-        self.visible_until.map_or(self.positions[row], |until| until[row])
     }
 }
 

@@ -6,7 +6,7 @@ use crate::operators::call::Call;
 use std::ops::Range;
 
 /// They check or count indices, or elements of a mask, before they write.
-const OPERATORS: [&str; 23] = [
+const OPERATORS: [&str; 24] = [
     "aten::gather.out",
     "aten::index.Tensor_out",
     "aten::index_put.out",
@@ -24,6 +24,7 @@ const OPERATORS: [&str; 23] = [
     "nearside::attention.out",
     "nearside::embedding.out",
     "nearside::linear.out",
+    "nearside::rotary_attention.out",
     "quantized_decomposed::embedding_2bit.dtype_out",
     "quantized_decomposed::embedding_2bit.out",
     "quantized_decomposed::embedding_4bit.dtype_out",

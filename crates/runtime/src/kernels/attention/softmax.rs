@@ -1,0 +1,116 @@
+//! The softmax as scores come by (Milakov and Gimelshein, 2018, arXiv:1805.02867): a running maximum, and a sum and an
+//! output that are scaled down when it grows. So nothing is stored for a row but these, however long the cache is.
+
+use super::SCORES;
+use crate::kernels::lanes::{Lanes, exp_of_negative};
+use std::ops::Range;
+
+/// What is kept of a row beside its output.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Running {
+    /// The largest score so far.
+    pub(super) largest: f32,
+    /// The sum of the weights so far, against the largest score.
+    pub(super) sum: f32,
+}
+
+impl Running {
+    pub(super) const NOTHING: Self = Self { largest: f32::NEG_INFINITY, sum: 0.0 };
+}
+
+/// The scales of a tile's keys and values.
+#[derive(Clone, Copy)]
+pub(super) struct Scales {
+    pub(super) keys: *const f32,
+    pub(super) values: *const f32,
+}
+
+/// Makes weights of the products `[SCORES]` of a tile's keys: of the seen ones, which are one at least. `scales` are for the
+/// whole tile.
+///
+/// # Safety
+/// As for [`Lanes`].
+#[inline(always)]
+pub(super) unsafe fn weigh<L: Lanes, const SCALED: bool>(
+    products: *mut f32,
+    seen: Range<usize>,
+    scale: f32,
+    scales: Scales,
+    running: &mut Running,
+    out: *mut f32,
+    dim: usize,
+) {
+    let vectors = seen.start / L::LANES * L::LANES..seen.end.next_multiple_of(L::LANES);
+    debug_assert!(!seen.is_empty() && vectors.end <= SCORES);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let scale = L::splat(scale);
+        for at in vectors.clone().step_by(L::LANES) {
+            let mut score = L::mul(L::load(products.add(at)), scale);
+            if SCALED {
+                score = L::mul(score, L::load(scales.keys.add(at)));
+            }
+            L::store(products.add(at), score);
+        }
+        for unseen in (vectors.start..seen.start).chain(seen.end..vectors.end) {
+            *products.add(unseen) = f32::NEG_INFINITY;
+        }
+        let mut largest = L::splat(running.largest);
+        for at in vectors.clone().step_by(L::LANES) {
+            largest = L::max(L::load(products.add(at)), largest);
+        }
+        let largest = L::largest(largest);
+        let mut sum = L::splat(0.0);
+        for at in vectors.step_by(L::LANES) {
+            let weight = exp_of_negative::<L>(L::sub(L::load(products.add(at)), L::splat(largest)));
+            sum = L::add(sum, weight);
+            L::store(
+                products.add(at),
+                if SCALED { L::mul(weight, L::load(scales.values.add(at))) } else { weight },
+            );
+        }
+        let sum = L::sum(sum);
+        if running.largest == largest {
+            running.sum += sum;
+            return;
+        }
+        let shrink = exp::<L>(running.largest - largest);
+        *running = Running { largest, sum: running.sum * shrink + sum };
+        for at in (0..dim).step_by(L::LANES) {
+            L::store(out.add(at), L::mul(L::load(out.add(at)), L::splat(shrink)));
+        }
+    }
+}
+
+/// Takes the output of later positions in: `out` and `running` become those of both.
+///
+/// # Safety
+/// As for [`Lanes`].
+#[inline(always)]
+pub(super) unsafe fn merge<L: Lanes>(
+    running: &mut Running,
+    out: *mut f32,
+    later: Running,
+    later_out: *const f32,
+    dim: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        // Where one is no number, that of `later` counts: its weights are none either.
+        let largest = if running.largest > later.largest { running.largest } else { later.largest };
+        let [one, other] = [running.largest, later.largest].map(|it| exp::<L>(it - largest));
+        *running = Running { largest, sum: running.sum * one + later.sum * other };
+        for at in (0..dim).step_by(L::LANES) {
+            let kept = L::mul(L::load(out.add(at)), L::splat(one));
+            L::store(out.add(at), L::fma(L::load(later_out.add(at)), L::splat(other), kept));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn exp<L: Lanes>(x: f32) -> f32 {
+    let mut lanes = [0.0; crate::kernels::lanes::PADDING];
+    // SAFETY: the caller's promise; a vector has fewer lanes.
+    unsafe { L::store(lanes.as_mut_ptr(), exp_of_negative::<L>(L::splat(x))) };
+    lanes[0]
+}

@@ -1,0 +1,88 @@
+//! Vectors of floats, one type an instruction set, over which the kernels' inner loops are written once.
+//!
+//! Every function of [`Lanes`] needs its instruction set, and is inlined into a caller that [`dispatch`] made for it.
+
+mod dispatch;
+mod exp;
+mod scalar;
+
+pub(super) use dispatch::dispatch;
+pub(super) use exp::{exp_of_negative, sigmoid};
+pub(super) use scalar::Scalar;
+
+/// Partial sums of a dot product: element `i` goes to sum `i % PARTS`. All instruction sets keep as many, so that a dot
+/// product is added up in the same order whatever the width of their vectors.
+pub(super) const PARTS: usize = 8;
+
+/// Heads are padded to a multiple of so many elements where they are none.
+pub(super) const PADDING: usize = 16;
+
+/// An instruction set's vectors.
+///
+/// # Safety
+/// Of all functions: the processor has the instruction set, pointers are good for as many elements as are read or written.
+pub(super) trait Lanes: Copy {
+    /// Floats of a vector. Divides [`PADDING`].
+    const LANES: usize;
+    /// Rows and vectors of keys that have their products at once, for which there are registers: three for each.
+    const PACKED: [usize; 2];
+    /// Rows that have their products with four keys at once, each with [`Lanes::Parts`].
+    const ROWS: usize;
+    /// Vectors that a sum of values has at once, for each of four rows.
+    const COLUMNS: usize;
+    /// A vector.
+    type F: Copy;
+    /// [`PARTS`] partial sums.
+    type Parts: Copy;
+
+    unsafe fn splat(x: f32) -> Self::F;
+    unsafe fn load(from: *const f32) -> Self::F;
+    unsafe fn store(to: *mut f32, x: Self::F);
+    unsafe fn add(a: Self::F, b: Self::F) -> Self::F;
+    unsafe fn sub(a: Self::F, b: Self::F) -> Self::F;
+    unsafe fn mul(a: Self::F, b: Self::F) -> Self::F;
+    unsafe fn div(a: Self::F, b: Self::F) -> Self::F;
+    /// The larger ones; `b` where one is no number.
+    unsafe fn max(a: Self::F, b: Self::F) -> Self::F;
+    /// The smaller ones; `b` where one is no number.
+    unsafe fn min(a: Self::F, b: Self::F) -> Self::F;
+    /// `a * b + c`, rounded once where the instruction set can.
+    unsafe fn fma(a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+    unsafe fn abs(x: Self::F) -> Self::F;
+    /// `yes` where `x` is below `limit`, else `no`: also where `x` is no number.
+    unsafe fn if_below(x: Self::F, limit: f32, yes: Self::F, no: Self::F) -> Self::F;
+    /// Two to the power of a whole number, from -126 to 127, that 1.5 * 2^23 was added to.
+    unsafe fn power_of_two(shifted: Self::F) -> Self::F;
+    /// The sum of all lanes, in an order of its own.
+    unsafe fn sum(x: Self::F) -> f32;
+    /// The largest of all lanes.
+    unsafe fn largest(x: Self::F) -> f32;
+
+    /// Half floats, as floats.
+    unsafe fn load_f16(from: *const u16) -> Self::F;
+    /// Rounded to the nearest half float, ties to even.
+    unsafe fn store_f16(to: *mut u16, x: Self::F);
+    unsafe fn load_i8(from: *const i8) -> Self::F;
+    /// Rounded to the nearest whole number, ties to even. From -127 to 127 they must be.
+    unsafe fn store_i8(to: *mut i8, x: Self::F);
+
+    unsafe fn parts_zero() -> Self::Parts;
+    unsafe fn parts_load(from: *const f32) -> Self::Parts;
+    unsafe fn parts_load_f16(from: *const u16) -> Self::Parts;
+    unsafe fn parts_fma(a: Self::Parts, b: Self::Parts, c: Self::Parts) -> Self::Parts;
+    /// The sums of four at once, each `((u0 + u1) + u2) + u3` with `u[i] = part[i] + part[i + 4]`.
+    unsafe fn parts_sum(parts: [Self::Parts; 4]) -> [f32; 4];
+
+    /// Turns `LANES` rows of `LANES` floats, `stride` apart, on their side: column `i` goes to `to[i]`.
+    unsafe fn transpose(from: *const f32, stride: usize, to: impl Fn(usize) -> *mut f32);
+
+    /// Dot products of bytes, from -127 to 127, of `R` rows with `count` keys of `length` each, a multiple of [`PADDING`], as
+    /// floats. `out[row]` may be written up to the next multiple of 16.
+    unsafe fn dots_i8<const R: usize>(
+        rows: [*const i8; R],
+        keys: *const i8,
+        count: usize,
+        length: usize,
+        out: [*mut f32; R],
+    );
+}
