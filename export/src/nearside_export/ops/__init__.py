@@ -4,7 +4,28 @@ The kernels are in ``crates/runtime/src/kernels``, under the same names. ExecuTo
 do not have them.
 """
 
-from nearside_export.ops import attention
+from nearside_export.ops import (
+    add_rms_norm,
+    attention,
+    embedding,
+    gated,
+    linear,
+    rms_norm,
+    rope_table,
+    rotary_attention,
+)
 
-KERNELS = (f"{attention.NAME}.out",)
+KERNELS = tuple(
+    f"{operator.NAME}.out"
+    for operator in (
+        add_rms_norm,
+        attention,
+        embedding,
+        gated,
+        linear,
+        rms_norm,
+        rope_table,
+        rotary_attention,
+    )
+)
 """Names by which programs call the kernels."""

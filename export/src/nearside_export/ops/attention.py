@@ -31,16 +31,14 @@ from typing import Any
 
 import torch
 
+from nearside_export.ops.definition import define, require
+
 NAME = "nearside::attention"
 
 ARGUMENTS = (
     "Tensor query, Tensor key, Tensor value, Tensor(a!) key_cache, Tensor(b!) value_cache, "
     "Tensor cache_position, Tensor? visible_until, float scale, int window"
 )
-
-_LIBRARY = torch.library.Library("nearside", "FRAGMENT")
-_LIBRARY.define(f"attention({ARGUMENTS}) -> Tensor")
-_LIBRARY.define(f"attention.out({ARGUMENTS}, *, Tensor(c!) out) -> Tensor(c!)")
 
 
 def attention(
@@ -73,8 +71,6 @@ def attention(
     )
 
 
-@torch.library.impl(_LIBRARY, "attention", "CPU")
-@torch.no_grad()
 def _eager(
     query: torch.Tensor,
     key: torch.Tensor,
@@ -91,46 +87,54 @@ def _eager(
     )
     last = cache_position if visible_until is None else visible_until
     slots = key_cache.shape[1]
-    first = torch.zeros_like(cache_position)
-    if window:
-        first = (cache_position - window + 1).clamp(min=0)
-    _check_positions(cache_position, first, last, window, slots)
+    check_positions("attention", cache_position, last, window, slots)
     # In order, so that of rows for the same slot the last one stays.
     written = cache_position % slots if slots else cache_position
     key_cache[:, written] = key[0].transpose(0, 1)
     value_cache[:, written] = value[0].transpose(0, 1)
+    return attend(query, key_cache, value_cache, cache_position, last, scale, window)
 
+
+def attend(
+    query: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    cache_position: torch.Tensor,
+    last: torch.Tensor,
+    scale: float,
+    window: int,
+) -> torch.Tensor:
+    """Attend to caches f32 ``[KV, C, D]`` that are written: f32 ``[1, S, H, D]``.
+
+    ``last`` i64 ``[S]`` is the last position that each row sees.
+    """
     rows, heads, dim = query.shape[1:]
-    key_heads = key_cache.shape[0]
+    key_heads, slots = keys.shape[:2]
+    first = _first(cache_position, window)
     grouped = query[0].reshape(rows, key_heads, heads // key_heads, dim).permute(1, 2, 0, 3)
     # Nothing before or after these is seen by anyone.
-    positions = torch.arange(int(first.min()), int(last.max()) + 1) if rows else written
+    positions = cache_position
+    if rows:
+        positions = torch.arange(int(first.min()), int(last.max()) + 1)
     seen = (positions >= first[:, None]) & (positions <= last[:, None])
     there = positions % slots if slots else positions
-    scores = grouped @ key_cache[:, None, there].transpose(-1, -2) * scale
+    scores = grouped @ keys[:, None, there].transpose(-1, -2) * scale
     weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
-    mixed = weights @ value_cache[:, None, there]
+    mixed = weights @ values[:, None, there]
     return mixed.permute(2, 0, 1, 3).reshape(1, rows, heads, dim).contiguous()
 
 
-@torch.library.impl(_LIBRARY, "attention.out", "CPU")
-@torch.no_grad()
-def _eager_out(*call: Any, out: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
-    result = _eager(*call)
-    return out.resize_(result.shape).copy_(result)
+def _first(cache_position: torch.Tensor, window: int) -> torch.Tensor:
+    """First position that each row sees."""
+    if window:
+        return (cache_position - window + 1).clamp(min=0)
+    return torch.zeros_like(cache_position)
 
 
-@torch.library.register_fake("nearside::attention", lib=_LIBRARY)
 def _fake(*call: Any) -> torch.Tensor:  # noqa: ANN401
     _check_shapes(*call)
     query = call[0]
     return query.new_empty(query.shape)
-
-
-@torch.library.register_fake("nearside::attention.out", lib=_LIBRARY)
-def _fake_out(*call: Any, out: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
-    _check_shapes(*call)
-    return out
 
 
 def _check_shapes(
@@ -155,24 +159,32 @@ def _check_shapes(
     if visible_until is not None:
         positions["visible_until"] = visible_until
     for name, (tensor, dims) in floats.items():
-        _require(tensor.dtype is torch.float32, f"{name} is {tensor.dtype}, not float32")
-        _require(tensor.dim() == dims, f"{name} has {tensor.dim()} dimensions, not {dims}")
+        require(
+            "attention", tensor.dtype is torch.float32, f"{name} is {tensor.dtype}, not float32"
+        )
+        require(
+            "attention", tensor.dim() == dims, f"{name} has {tensor.dim()} dimensions, not {dims}"
+        )
     for name, tensor in positions.items():
-        _require(tensor.dtype is torch.int64, f"{name} is {tensor.dtype}, not int64")
-        _require(tensor.dim() == 1, f"{name} has {tensor.dim()} dimensions, not 1")
-    _require(window >= 0, f"window is {window}; 0 is none")
+        require("attention", tensor.dtype is torch.int64, f"{name} is {tensor.dtype}, not int64")
+        require("attention", tensor.dim() == 1, f"{name} has {tensor.dim()} dimensions, not 1")
+    require("attention", window >= 0, f"window is {window}; 0 is none")
     batch, rows, heads, dim = query.shape
     key_heads = key_cache.shape[0]
-    _require(batch == 1, f"the batch is {batch}, not 1")
-    _require(
+    require("attention", batch == 1, f"the batch is {batch}, not 1")
+    require(
+        "attention",
         key_heads > 0 and heads % key_heads == 0,
         f"{heads} query heads can't share {key_heads} key heads",
     )
-    _require(
+    require(
+        "attention",
         tuple(value_cache.shape) == tuple(key_cache.shape),
         f"the caches have shapes {list(key_cache.shape)} and {list(value_cache.shape)}",
     )
-    _require(key_cache.shape[2] == dim, f"the caches are for heads of {key_cache.shape[2]}")
+    require(
+        "attention", key_cache.shape[2] == dim, f"the caches are for heads of {key_cache.shape[2]}"
+    )
     for name in ("key", "value"):
         tensor = floats[name][0]
         shape = (1, rows, key_heads, dim)
@@ -184,28 +196,33 @@ def _check_shapes(
         )
 
 
-def _check_positions(
-    written: torch.Tensor, first: torch.Tensor, last: torch.Tensor, window: int, slots: int
+def check_positions(
+    name: str, written: torch.Tensor, last: torch.Tensor, window: int, slots: int
 ) -> None:
+    """``RuntimeError`` for positions that a cache of ``slots`` can't have at once.
+
+    ``written`` are those of the rows, ``last`` the last one that each sees.
+    """
     if written.numel() == 0:
         return
-    oldest, newest = int(first.min()), int(last.max())
+    oldest, newest = int(_first(written, window).min()), int(last.max())
     place = "from 0 on" if window else f"within 0 to {slots - 1}"
-    _require(
+    require(
+        name,
         int(written.min()) >= 0 and (window > 0 or int(written.max()) < slots),
         f"cache_position {written.tolist()} is not {place}",
     )
-    _require(
+    require(
+        name,
         bool((last >= written).all()) and (window > 0 or newest < slots),
         f"visible_until {last.tolist()} is not {place} and from cache_position on",
     )
-    _require(
+    require(
+        name,
         newest - oldest < slots,
         f"its rows see and write the positions {oldest} to {newest}, more than the cache's "
         f"{slots} slots: give fewer rows a call",
     )
 
 
-def _require(holds: bool, problem: str) -> None:
-    if not holds:
-        raise RuntimeError(f"{NAME}: {problem}")
+define("attention", ARGUMENTS, _eager, _fake)

@@ -6,8 +6,6 @@ are quantised to 8 bits, row by row, when the program runs; beside 8-bit weights
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 # Defines torch.ops.quantized_decomposed.dequantize_per_channel.
 import executorch.exir.passes._quant_patterns_and_replacements  # noqa: F401
 import torch
@@ -17,37 +15,9 @@ from torchao.quantization.quantize_.workflows.intx.intx_unpacked_to_int8_tensor 
     IntxUnpackedToInt8TensorActivationQuantization,
 )
 
-LIMITS = {8: (-127, 127), 4: (-8, 7)}
-"""Bits of a weight to its least and its greatest integer."""
+from nearside_export.quantise.rounded import LIMITS, Rounded
 
 _TYPES = {8: torch.int8, 4: torch.int4}
-
-
-@dataclass(frozen=True)
-class Rounded:
-    """A weight as integers: ``ints * scales + offsets``.
-
-    ``ints`` i8 ``[rows, columns]`` of ``bits`` bits; ``scales`` f32 ``[rows, groups]``, positive;
-    ``offsets`` f32 ``[rows, groups]``, or null where all are zero.
-    """
-
-    bits: int
-    ints: torch.Tensor
-    scales: torch.Tensor
-    offsets: torch.Tensor | None = None
-
-    @property
-    def group_size(self) -> int:
-        """Columns that share a scale."""
-        return self.ints.shape[1] // self.scales.shape[1]
-
-    def dequantise(self) -> torch.Tensor:
-        """Give the weight back as f32 ``[rows, columns]``."""
-        rows, groups = self.scales.shape
-        values = self.ints.reshape(rows, groups, -1) * self.scales.unsqueeze(2)
-        if self.offsets is not None:
-            values = values + self.offsets.unsqueeze(2)
-        return values.reshape(rows, -1)
 
 
 class OffsetLinear(torch.nn.Module):
