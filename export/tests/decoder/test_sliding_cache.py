@@ -6,7 +6,8 @@ import decoder_models as models
 import pytest
 import torch
 
-from nearside_export.architectures.decoder.attention import Core, keep_what_is_seen
+from nearside_export.architectures.decoder.attention import Core
+from nearside_export.architectures.decoder.cache import keep_what_is_seen
 from nearside_export.architectures.decoder.cache import sliding_slots
 
 TOLERANCE = 1e-4

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from nearside_export import describe_quality
-from nearside_export.architectures.decoder.attention import keep_what_is_seen
+from nearside_export.architectures.decoder.cache import keep_what_is_seen
 from nearside_export.architectures.multimodal import families
 from nearside_export.architectures.multimodal.model import TEXT_DECODER, Multimodal
 from nearside_export.describe_quality import Program, Prompt, chunks

@@ -13,7 +13,8 @@ import torch
 from gemma3n_reference import CONTEXT, Reference, build
 from layer_trace import Trace, attach, first_difference
 
-from nearside_export.architectures.decoder.attention import Core, PlainCore, keep_what_is_seen
+from nearside_export.architectures.decoder.attention import Core, PlainCore
+from nearside_export.architectures.decoder.cache import keep_what_is_seen
 from nearside_export.architectures.gemma3n import mlp, weights
 from nearside_export.architectures.gemma3n.config import Config
 from nearside_export.architectures.gemma3n.model import Gemma3n

@@ -12,7 +12,7 @@ from gemma3n_reference import Reference, build
 from layer_trace import WithLayerOutputs, first_difference
 from torch.export import Dim
 
-from nearside_export.architectures.decoder.attention import keep_what_is_seen
+from nearside_export.architectures.decoder.cache import keep_what_is_seen
 from nearside_export.architectures.gemma3n.model import Gemma3n
 from nearside_export.lower import xnnpack
 from nearside_export.lower.program import LoweredProgram

@@ -15,7 +15,7 @@ _EVERY_TASK = ("classify", "embed", "generate", "describe")
 
 @dataclass(frozen=True)
 class Delegate:
-    """``backend`` is ExecuTorch's id of it, null for portable kernels.
+    """``backend`` is ExecuTorch's id of it, null for kernels: portable ones, or Nearside's own.
 
     ``schemes`` it can hold, by task, the usual one first: what ``--variant`` takes. ``refuses``
     says why other tasks are not there. ``weights_outside``: whether a ``.ptd`` file can hold its
@@ -42,6 +42,12 @@ DELEGATES = {
                 "generate": ("fp32", "int8", "8da4w", "int8w"),
                 "describe": ("fp32", "int8", "8da4w"),
             },
+        ),
+        Delegate(
+            "nearside",
+            None,
+            {"generate": ("8da4w", "int8")},
+            refuses="its operators are those of text decoders alone",
         ),
         Delegate("portable", None, dict.fromkeys(_EVERY_TASK, ("fp32",))),
         Delegate(

@@ -61,7 +61,7 @@ def lower_methods(
 ) -> LoweredProgram:
     """Lower methods with state; see `partitioned.lower_methods`."""
     lower = xnnpack.lower_methods
-    if wanted.delegate.name == "portable":
+    if wanted.delegate.backend is None:
         lower = partial(partitioned.lower_methods, partitioners=[])
     return lower(
         methods,

@@ -93,8 +93,5 @@ def _from_source(
         return None
     weights = four_bits.from_source(model, names, tensors, group_size)
     if weights is None and rounding == "source":
-        raise UnsupportedError(
-            f"the source does not hold all layers as 4-bit integers in groups of {group_size} "
-            "(GGUF's Q4_0 or Q4_1): choose another --rounding"
-        )
+        raise UnsupportedError(four_bits.not_held(group_size))
     return weights

@@ -15,7 +15,7 @@ from nearside_export.quantise.integer_linear import Rounded
 from nearside_export.quantise.rounding import gptq, hqq, nearest, source
 from nearside_export.quantise.rounding.grid import asymmetric
 from nearside_export.resume.work import Work
-from nearside_export.sources.model import Tensors
+from nearside_export.sources.model import QuantisedBlocks, Tensors
 
 GOOD_DIVERGENCE = 0.05
 """KL from fp32, nats a token, that is near enough to do without offsets: perplexity is about 1.05
@@ -35,19 +35,34 @@ class Calibration:
 
 
 def from_source(
-    model: Decoder, names: list[str], tensors: Tensors, group_size: int
+    model: Decoder,
+    names: list[str],
+    tensors: Tensors,
+    group_size: int,
+    taken: Callable[[QuantisedBlocks, int], Rounded | None] = source.groups,
 ) -> dict[str, Rounded] | None:
-    """Take the layers ``names`` over as ``tensors`` has them; null where it has others."""
+    """Take the layers ``names`` over as ``tensors`` has them; null where it has others.
+
+    ``taken`` makes them what kernels hold: one of `rounding.source`'s.
+    """
     known = set(tensors.names())
     weights = {}
     for name in names:
         held = next((k for k in (f"model.{name}.weight", f"{name}.weight") if k in known), None)
         blocks = tensors.blocks(held) if held is not None else None
-        weight = source.groups(blocks, group_size) if blocks is not None else None
+        weight = taken(blocks, group_size) if blocks is not None else None
         if weight is None or weight.ints.shape != model.get_submodule(name).weight.shape:
             return None
         weights[name] = weight
     return weights
+
+
+def not_held(group_size: int) -> str:
+    """Say that `from_source` gave nothing."""
+    return (
+        f"the source does not hold all layers as 4-bit integers in groups of {group_size} "
+        "(GGUF's Q4_0 or Q4_1): choose another --rounding"
+    )
 
 
 def rounded(

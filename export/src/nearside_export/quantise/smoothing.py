@@ -33,8 +33,8 @@ class Divided(torch.nn.Module):
         return self.embedding(ids) * self.shares
 
 
-def smooth(model: Decoder, windows: torch.Tensor) -> None:
-    """Smooth ``model`` in place on text i64 ``[n, length]``.
+def smooth(model: Decoder, windows: torch.Tensor, *, head: bool = True) -> None:
+    """Smooth ``model`` in place on text i64 ``[n, length]``, its head too unless told otherwise.
 
     An embedding table that is the head's weight is smoothed with it, and what is looked up is
     `Divided` again.
@@ -42,12 +42,13 @@ def smooth(model: Decoder, windows: torch.Tensor) -> None:
     peaks = _peaks(model, windows)
     for index, layer in enumerate(model.layers):
         _smooth_layer(layer, {n: peaks[f"layers.{index}.{n}"] for n in _inputs(layer)})
-    head = model.lm_head
-    factors = _factors(peaks["lm_head"], [head.weight])
+    if not head:
+        return
+    factors = _factors(peaks["lm_head"], [model.lm_head.weight])
     _divide_norm(model.norm, factors)
-    _multiply_columns(head, factors)
+    _multiply_columns(model.lm_head, factors)
     if model.tied:
-        model.embedding.weight = head.weight
+        model.embedding.weight = model.lm_head.weight
         model.embedding = Divided(model.embedding, factors)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from nearside_export.architectures.decoder.cache import KeyValueCache, sliding_slots
+from nearside_export.architectures.decoder.cache import CachingLayer, KeyValueCache
 from nearside_export.architectures.decoder.config import DecoderConfig, LayerConfig
 from nearside_export.architectures.decoder.norm import RmsNorm
 from nearside_export.architectures.decoder.step import Step
@@ -16,24 +16,13 @@ from nearside_export.architectures.decoder.step import Step
 KINDS = ("plain", "fused")
 
 
-class Core(torch.nn.Module):
-    """A layer's cache, and how its scores are scaled and bounded.
-
-    The cache holds all of ``context`` positions, until `keep_what_is_seen` says how many rows a
-    call has at most.
-    """
+class Core(CachingLayer):
+    """A layer's cache, and how its scores are scaled and bounded."""
 
     def __init__(self, config: DecoderConfig, layer: LayerConfig, context: int) -> None:
-        super().__init__()
-        self.cache = KeyValueCache(config.kv_heads, context, config.head_dim)
+        store = KeyValueCache(config.kv_heads, context, config.head_dim)
+        super().__init__(store, context, layer.window)
         self.scale = config.query_scale
-        self.context = context
-        self.window = layer.window
-
-    def keep_what_is_seen(self, rows: int) -> None:
-        """Empty the cache, and make it a ring if that is enough for calls of ``rows`` rows."""
-        slots = sliding_slots(self.context, self.window, rows) if self.window else self.context
-        self.cache.resize(slots)
 
 
 class PlainCore(Core):
@@ -104,16 +93,6 @@ class FusedCore(Core):
 
     # Written once more, which changes nothing: the operator has no form that only reads.
     again = forward
-
-
-def keep_what_is_seen(model: torch.nn.Module, rows: int) -> None:
-    """Empty all caches of ``model``, which is called with at most ``rows`` rows from now on.
-
-    Those of sliding layers keep what such calls can see, as rings (see `sliding_slots`).
-    """
-    for module in model.modules():
-        if isinstance(module, Core):
-            module.keep_what_is_seen(rows)
 
 
 CORES: dict[str, type[PlainCore] | type[FusedCore]] = {"plain": PlainCore, "fused": FusedCore}

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import torch
+
+from nearside_export.ops import cache
+
+CacheKind = Literal["f32", "f16", "int8"]
+CACHES = get_args(CacheKind)
 
 
 def sliding_slots(context: int, window: int, rows: int) -> int:
@@ -15,17 +22,20 @@ def sliding_slots(context: int, window: int, rows: int) -> int:
 
 
 class KeyValueCache(torch.nn.Module):
-    """Keys and values f32 ``[kv_heads, slots, head_dim]``, zeros at first.
+    """Keys and values ``[kv_heads, slots, head_dim]`` of ``kind``, zeros at first.
 
-    Position ``p`` lives in slot ``p % slots``: its own where there are as many as positions.
+    Position ``p`` lives in slot ``p % slots``: its own where there are as many as positions. Only
+    operators of ours know other kinds than f32 (see `ops.cache`).
     """
 
-    def __init__(self, kv_heads: int, slots: int, head_dim: int) -> None:
+    def __init__(self, kv_heads: int, slots: int, head_dim: int, kind: CacheKind = "f32") -> None:
         super().__init__()
-        shape = (kv_heads, slots, head_dim)
+        shape, dtype = (kv_heads, slots, cache.row(kind, head_dim)), cache.DTYPES[kind]
         # On the CPU even while weights are built on the meta device: nothing loads a cache.
-        self.register_buffer("key", torch.zeros(shape, device="cpu"), persistent=False)
-        self.register_buffer("value", torch.zeros(shape, device="cpu"), persistent=False)
+        for name in ("key", "value"):
+            self.register_buffer(
+                name, torch.zeros(shape, dtype=dtype, device="cpu"), persistent=False
+            )
 
     @property
     def slots(self) -> int:
@@ -45,9 +55,38 @@ class KeyValueCache(torch.nn.Module):
     def resize(self, slots: int) -> None:
         """Hold as many positions from now on, and forget everything."""
         heads, _, size = self.key.shape
-        self.key, self.value = (torch.zeros(heads, slots, size) for _ in range(2))
+        self.key, self.value = (self.key.new_zeros(heads, slots, size) for _ in range(2))
 
     def reset(self) -> None:
         """Forget everything."""
         self.key.zero_()
         self.value.zero_()
+
+
+class CachingLayer(torch.nn.Module):
+    """Has a layer's cache, and knows how much of the past the layer sees.
+
+    The cache holds all of ``context`` positions, until `keep_what_is_seen` says how many rows a
+    call has at most. A ``window`` of 0 is none.
+    """
+
+    def __init__(self, store: KeyValueCache, context: int, window: int) -> None:
+        super().__init__()
+        self.cache = store
+        self.context = context
+        self.window = window
+
+    def keep_what_is_seen(self, rows: int) -> None:
+        """Empty the cache, and make it a ring if that is enough for calls of ``rows`` rows."""
+        slots = sliding_slots(self.context, self.window, rows) if self.window else self.context
+        self.cache.resize(slots)
+
+
+def keep_what_is_seen(model: torch.nn.Module, rows: int) -> None:
+    """Empty all caches of ``model``, which is called with at most ``rows`` rows from now on.
+
+    Those of sliding layers keep what such calls can see, as rings (see `sliding_slots`).
+    """
+    for module in model.modules():
+        if isinstance(module, CachingLayer):
+            module.keep_what_is_seen(rows)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.export import Dim, ExportedProgram
 
-from nearside_export.architectures.decoder.attention import keep_what_is_seen
+from nearside_export.architectures.decoder.cache import keep_what_is_seen
 from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.manifest.variant import DECODE, PREFILL

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.export import Dim, ExportedProgram
 
-from nearside_export.architectures.decoder.attention import keep_what_is_seen
+from nearside_export.architectures.decoder.cache import keep_what_is_seen
 from nearside_export.architectures.multimodal.model import (
     PER_LAYER_EMBEDDING,
     TEXT_DECODER,

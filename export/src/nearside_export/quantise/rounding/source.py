@@ -13,6 +13,17 @@ from nearside_export.quantise.rounding import bfloat16
 from nearside_export.sources.model import QuantisedBlocks
 
 
+def exact(blocks: QuantisedBlocks, group_size: int) -> Rounded | None:
+    """Take 4-bit blocks over as they are, for our own kernels; null likewise.
+
+    Exact but for the offsets of Q4_1, a sum of two f16 numbers that is rounded to f16 when it is
+    packed: by a 2048th of an offset at most.
+    """
+    if blocks.bits != 4 or blocks.group_size != group_size:
+        return None
+    return Rounded(4, blocks.ints, blocks.scales, blocks.offsets)
+
+
 def groups(blocks: QuantisedBlocks, group_size: int) -> Rounded | None:
     """Take 4-bit blocks over; null for others, and for groups of another size.
 
