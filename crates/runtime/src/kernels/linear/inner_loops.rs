@@ -12,7 +12,7 @@ use crate::kernels::packed::{BLOCK, Scheme, TILE};
 /// Multiplies the rows of a panel by a tile; `out` has as many rows. It needs its instruction set.
 type Multiply = unsafe fn(tile: &[u8], panel: Panel<'_>, out: &mut [[f32; TILE]]);
 
-/// The inner loops of one instruction set, which is there: [`InnerLoops::of`] makes sure.
+/// The inner loops of one instruction set, which is there: [`InnerLoops::available`] makes sure.
 pub(super) struct InnerLoops {
     /// For panels of 1 row, 2 and so on.
     four: &'static [Multiply],
@@ -57,24 +57,36 @@ static NEON: InnerLoops = inner_loops!(neon, 1 2, neon::Widening);
 #[cfg(target_arch = "aarch64")]
 static NEON_DOT: InnerLoops = inner_loops!(neon, 1 2 3 4, neon::Dot);
 
+#[cfg(target_arch = "aarch64")]
+static NEON_MATRIX: InnerLoops = inner_loops!(neon, 1 2 3 4 5 6 7 8, neon::Matrix);
+
 impl InnerLoops {
-    /// Those of `set`, or the scalar ones where it is not there.
-    pub(super) fn of(set: InstructionSet) -> &'static Self {
-        if !set.is_available() {
-            return &SCALAR;
-        }
-        match set {
-            InstructionSet::Scalar => &SCALAR,
+    /// Those that this processor has, with their names, from the slowest on.
+    pub(super) fn available() -> impl DoubleEndedIterator<Item = (&'static str, &'static Self)> {
+        let has = InstructionSet::is_available;
+        let all = [
+            (true, "scalar", &SCALAR),
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => &AVX2,
+            (has(InstructionSet::Avx2), "avx2", &AVX2),
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => &AVX512,
+            (has(InstructionSet::Avx512), "avx512", &AVX512),
             #[cfg(target_arch = "aarch64")]
-            InstructionSet::Neon => &NEON,
+            (has(InstructionSet::Neon), "neon", &NEON),
             #[cfg(target_arch = "aarch64")]
-            InstructionSet::NeonDot => &NEON_DOT,
-            _ => &SCALAR,
-        }
+            (has(InstructionSet::NeonDot), "neondot", &NEON_DOT),
+            #[cfg(target_arch = "aarch64")]
+            (
+                has(InstructionSet::NeonDot) && std::arch::is_aarch64_feature_detected!("i8mm"),
+                "neonmatrix",
+                &NEON_MATRIX,
+            ),
+        ];
+        all.into_iter().filter(|&(available, ..)| available).map(|(_, name, loops)| (name, loops))
+    }
+
+    /// The best that this processor has.
+    pub(super) fn best() -> &'static Self {
+        Self::available().next_back().map_or(&SCALAR, |(_, loops)| loops)
     }
 
     /// Rows of the largest panel that [`Self::multiply`] takes.

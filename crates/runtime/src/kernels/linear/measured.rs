@@ -3,7 +3,6 @@
 use super::arguments::Arguments;
 use super::inner_loops::InnerLoops;
 use super::multiply;
-use crate::kernels::instruction_set::InstructionSet;
 use crate::kernels::packed::{BLOCK, Packed, Scheme, TILE};
 use half::f16;
 
@@ -60,13 +59,12 @@ impl Linear {
             return Err("x and out have other sizes".into());
         }
         let named = |name: &str| {
-            let mut sets = InstructionSet::ALL.into_iter().filter(|set| set.is_available());
-            sets.find(|set| format!("{set:?}").eq_ignore_ascii_case(name))
-                .ok_or(format!("there is no {name} here"))
+            let found = InnerLoops::available().find(|(its, _)| its.eq_ignore_ascii_case(name));
+            found.map(|(_, loops)| loops).ok_or(format!("there is no {name} here"))
         };
-        let set = instructions.map_or(Ok(InstructionSet::best()), named)?;
+        let loops = instructions.map_or(Ok(InnerLoops::best()), named)?;
         let weight =
             Packed::new(&self.bytes, [tiles, self.tile_bytes], [self.rows, self.columns], self.bits)?;
-        multiply(&mut Arguments { rows, x, weight, bias: None, out }, InnerLoops::of(set))
+        multiply(&mut Arguments { rows, x, weight, bias: None, out }, loops)
     }
 }

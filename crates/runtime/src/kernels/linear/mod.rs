@@ -25,7 +25,6 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod vnni256;
 
-use super::instruction_set::InstructionSet;
 use super::packed::TILE;
 use super::pool::{self, Parts};
 use crate::bridge::ffi;
@@ -50,7 +49,7 @@ thread_local! {
 pub(super) unsafe fn run(call: &ffi::LinearCall) -> Result<(), String> {
     // SAFETY: the caller's promise.
     let mut arguments = unsafe { Arguments::of(call) }?;
-    multiply(&mut arguments, InnerLoops::of(InstructionSet::best()))
+    multiply(&mut arguments, InnerLoops::best())
 }
 
 fn multiply(arguments: &mut Arguments<'_>, loops: &InnerLoops) -> Result<(), String> {

@@ -4,7 +4,6 @@ use super::arguments::Arguments;
 use super::inner_loops::InnerLoops;
 use super::{multiply, run};
 use crate::bridge::ffi;
-use crate::kernels::instruction_set::InstructionSet;
 use crate::kernels::packed::Scheme;
 use crate::kernels::testing::{Matrix, Owned, Random, absent};
 use crate::tensor::DType;
@@ -50,14 +49,14 @@ impl Call {
         unsafe { run(&self.raw()) }
     }
 
-    /// The result with the inner loops of `set`.
-    fn with(&self, set: InstructionSet) -> Vec<u32> {
+    /// The result with these inner loops.
+    fn with(&self, loops: &InnerLoops) -> Vec<u32> {
         let mut call = self.clone();
         call.out.data.fill(f32::NAN);
         let raw = call.raw();
         // SAFETY: as above.
         let mut arguments = unsafe { Arguments::of(&raw) }.unwrap();
-        multiply(&mut arguments, InnerLoops::of(set)).unwrap();
+        multiply(&mut arguments, loops).unwrap();
         call.out.data.iter().map(|out| out.to_bits()).collect()
     }
 
@@ -110,8 +109,9 @@ fn quantised(x: &[f32]) -> Vec<f64> {
     x.iter().map(|x| f64::from(value(x)) * f64::from(scale)).collect()
 }
 
-fn sets() -> impl Iterator<Item = InstructionSet> {
-    InstructionSet::ALL.into_iter().filter(|set| set.is_available())
+/// Those that say what the others must give.
+fn scalar() -> &'static InnerLoops {
+    InnerLoops::available().next().unwrap().1
 }
 
 #[test]
@@ -137,9 +137,9 @@ fn every_instruction_set_gives_the_same_bits() {
             let matrix = Matrix::random(scheme, rows, columns, &mut random);
             for x_rows in (1..=18).chain([67]) {
                 let call = Call::new(&matrix, x_rows, &mut random);
-                let expected = call.with(InstructionSet::Scalar);
-                for set in sets() {
-                    assert_eq!(call.with(set), expected, "{set:?}, {scheme:?}, {x_rows} rows");
+                let expected = call.with(scalar());
+                for (set, loops) in InnerLoops::available() {
+                    assert_eq!(call.with(loops), expected, "{set}, {scheme:?}, {x_rows} rows");
                 }
             }
         }
@@ -152,16 +152,12 @@ fn a_row_gives_the_same_bits_whatever_rows_are_beside_it() {
     for scheme in SCHEMES {
         let matrix = Matrix::random(scheme, 50, 320, &mut random);
         let whole = Call::new(&matrix, 37, &mut random);
-        for set in sets() {
-            let at_once = whole.with(set);
+        for (set, loops) in InnerLoops::available() {
+            let at_once = whole.with(loops);
             for count in [1, 2, 5, 8, 13] {
                 for first in (0..37 - count).step_by(count) {
-                    let part = whole.part(first, count).with(set);
-                    assert_eq!(
-                        part,
-                        at_once[first * 50..(first + count) * 50],
-                        "{set:?}, {first} to {count}"
-                    );
+                    let part = whole.part(first, count).with(loops);
+                    assert_eq!(part, at_once[first * 50..(first + count) * 50], "{set}, {first} to {count}");
                 }
             }
         }
@@ -180,8 +176,10 @@ fn the_largest_sums_do_not_overflow() {
                 let mut call = Call::new(&matrix, 9, &mut random);
                 call.x.data.fill(x);
                 call.clone().check(&matrix);
-                let expected = call.with(InstructionSet::Scalar);
-                sets().for_each(|set| assert_eq!(call.with(set), expected, "{set:?}, {scheme:?}, {int} {x}"));
+                let expected = call.with(scalar());
+                InnerLoops::available().for_each(|(set, loops)| {
+                    assert_eq!(call.with(loops), expected, "{set}, {scheme:?}, {int} {x}")
+                });
             }
         }
     }
@@ -206,8 +204,9 @@ fn numbers_at_the_ends_of_f32_are_quantised_alike() {
         let mut call = Call::new(&matrix, 1, &mut random);
         call.x.data.fill(other);
         call.x.data[13] = largest;
-        let expected = call.with(InstructionSet::Scalar);
-        sets().for_each(|set| assert_eq!(call.with(set), expected, "{set:?}: {largest} {other}"));
+        let expected = call.with(scalar());
+        InnerLoops::available()
+            .for_each(|(set, loops)| assert_eq!(call.with(loops), expected, "{set}: {largest} {other}"));
         if largest < 1e38 {
             call.check(&matrix);
         }
@@ -224,10 +223,10 @@ fn what_is_no_number_does_not_come_out_as_one() {
                 let mut call = Call::new(&matrix, 3, &mut random);
                 let whole = call.clone();
                 call.x.data[64 + at] = wrong;
-                for set in sets() {
-                    let out: Vec<f32> = call.with(set).into_iter().map(f32::from_bits).collect();
-                    assert!(out[20..40].iter().all(|out| out.is_nan()), "{set:?}: {out:?}");
-                    let expected = whole.with(set);
+                for (set, loops) in InnerLoops::available() {
+                    let out: Vec<f32> = call.with(loops).into_iter().map(f32::from_bits).collect();
+                    assert!(out[20..40].iter().all(|out| out.is_nan()), "{set}: {out:?}");
+                    let expected = whole.with(loops);
                     for row in [0..20, 40..60] {
                         assert!(
                             out[row.clone()]

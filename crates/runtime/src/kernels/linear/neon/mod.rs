@@ -1,9 +1,11 @@
 //! NEON: a tile's rows are the lanes of four vectors.
 
 mod dot;
+mod matrix;
 mod widening;
 
 pub(super) use dot::Dot;
+pub(super) use matrix::Matrix;
 pub(super) use widening::Widening;
 
 use super::activations::Panel;
