@@ -20,6 +20,17 @@ pub(in crate::kernels) enum Kind {
     I8,
 }
 
+impl Kind {
+    /// Bytes of an element.
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::F32 => size_of::<f32>(),
+            Self::F16 => size_of::<u16>(),
+            Self::I8 => size_of::<i8>(),
+        }
+    }
+}
+
 /// A cache `[KV, C, D]`, or `[KV, C, D + 4]` of bytes: for each head `C * D` numbers, row by row, then `C` scales (f32).
 ///
 /// It is written and read from several threads: different heads, or only read.

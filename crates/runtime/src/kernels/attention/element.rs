@@ -1,14 +1,12 @@
 //! What differs between the types that a cache may have, where keys and values are read.
 
-use crate::kernels::lanes::{Lanes, PARTS};
+use super::cache::Kind;
+use crate::kernels::lanes::{Lanes, PARTS, dispatch};
+use std::ops::Range;
 
 /// A type of cached elements.
 pub(super) trait Element {
     type Stored: Copy;
-    /// Whether rows have scales, and scores are products of whole numbers.
-    const SCALED: bool;
-    /// Whether the elements are floats already.
-    const FLOATS: bool;
 
     /// A vector of them as floats.
     ///
@@ -27,8 +25,6 @@ pub(super) struct F32;
 
 impl Element for F32 {
     type Stored = f32;
-    const SCALED: bool = false;
-    const FLOATS: bool = true;
 
     #[inline(always)]
     unsafe fn load<L: Lanes>(from: *const f32) -> L::F {
@@ -47,8 +43,6 @@ pub(super) struct F16;
 
 impl Element for F16 {
     type Stored = u16;
-    const SCALED: bool = false;
-    const FLOATS: bool = false;
 
     #[inline(always)]
     unsafe fn load<L: Lanes>(from: *const u16) -> L::F {
@@ -67,8 +61,6 @@ pub(super) struct I8;
 
 impl Element for I8 {
     type Stored = i8;
-    const SCALED: bool = true;
-    const FLOATS: bool = false;
 
     #[inline(always)]
     unsafe fn load<L: Lanes>(from: *const i8) -> L::F {
@@ -85,6 +77,36 @@ impl Element for I8 {
                 *float = (*from.add(at)).into();
             }
             L::parts_load(floats.as_ptr())
+        }
+    }
+}
+
+dispatch! {
+    /// Makes floats of the elements `which`: `to` and `from` are where element 0 is, or would be.
+    ///
+    /// # Safety
+    /// As for [`Lanes`]; the elements are of the kind, and whole vectors.
+    pub(super) unsafe fn convert(kind: Kind, from: *const u8, which: Range<usize>, to: *mut f32) = convert_with
+}
+
+#[inline(always)]
+unsafe fn convert_with<L: Lanes>(kind: Kind, from: *const u8, which: Range<usize>, to: *mut f32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match kind {
+            Kind::F32 => convert_all::<L, F32>(from.cast(), which, to),
+            Kind::F16 => convert_all::<L, F16>(from.cast(), which, to),
+            Kind::I8 => convert_all::<L, I8>(from.cast(), which, to),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn convert_all<L: Lanes, E: Element>(from: *const E::Stored, which: Range<usize>, to: *mut f32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        for at in which.step_by(L::LANES) {
+            L::store(to.wrapping_add(at), E::load::<L>(from.wrapping_add(at)));
         }
     }
 }

@@ -1,21 +1,76 @@
 //! Sums of values by weight.
 
-use super::element::Element;
-use crate::kernels::lanes::Lanes;
+use super::SCORES;
+use super::cache::Kind;
+use super::element::{Element, F16, F32, I8};
+use crate::kernels::lanes::{Lanes, dispatch};
 use std::ops::Range;
 
-/// Adds the values of the slots `seen`, of which slot 0's are at `values`, or would be, each times its weight, to the output of each of
-/// `R` rows: slot by slot.
-///
-/// # Safety
-/// As for [`Lanes`].
+dispatch! {
+    /// Adds the values of the slots `seen`, of which slot 0's are at `values`, or would be, each times its weight, to the
+    /// output of each of `rows` rows, from 1 to [`super::TOGETHER`]: slot by slot. Weights are [`SCORES`] a row, outputs
+    /// `dim`.
+    ///
+    /// # Safety
+    /// As for [`Lanes`]; the values are of the kind.
+    pub(super) unsafe fn mix(
+        kind: Kind,
+        rows: usize,
+        weights: *const f32,
+        values: *const u8,
+        seen: Range<usize>,
+        dim: usize,
+        out: *mut f32,
+    ) = with_set
+}
+
 #[inline(always)]
-pub(super) unsafe fn mix<L: Lanes, E: Element, const R: usize>(
-    weights: [*const f32; R],
+unsafe fn with_set<L: Lanes>(
+    kind: Kind,
+    rows: usize,
+    weights: *const f32,
+    values: *const u8,
+    seen: Range<usize>,
+    dim: usize,
+    out: *mut f32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match kind {
+            Kind::F32 => with_element::<L, F32>(rows, weights, values.cast(), seen, dim, out),
+            Kind::F16 => with_element::<L, F16>(rows, weights, values.cast(), seen, dim, out),
+            Kind::I8 => with_element::<L, I8>(rows, weights, values.cast(), seen, dim, out),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn with_element<L: Lanes, E: Element>(
+    rows: usize,
+    weights: *const f32,
     values: *const E::Stored,
     seen: Range<usize>,
     dim: usize,
-    out: [*mut f32; R],
+    out: *mut f32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match rows {
+            4 => with_rows::<L, E, 4>(weights, values, seen, dim, out),
+            3 => with_rows::<L, E, 3>(weights, values, seen, dim, out),
+            2 => with_rows::<L, E, 2>(weights, values, seen, dim, out),
+            _ => with_rows::<L, E, 1>(weights, values, seen, dim, out),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn with_rows<L: Lanes, E: Element, const R: usize>(
+    weights: *const f32,
+    values: *const E::Stored,
+    seen: Range<usize>,
+    dim: usize,
+    out: *mut f32,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -39,11 +94,11 @@ pub(super) unsafe fn mix<L: Lanes, E: Element, const R: usize>(
 /// `V` vectors of columns, from column `at` on.
 #[inline(always)]
 unsafe fn columns<L: Lanes, E: Element, const R: usize, const V: usize>(
-    weights: [*const f32; R],
+    weights: *const f32,
     values: *const E::Stored,
     seen: Range<usize>,
     dim: usize,
-    out: [*mut f32; R],
+    out: *mut f32,
     at: usize,
 ) {
     // SAFETY: the caller's promise.
@@ -51,7 +106,7 @@ unsafe fn columns<L: Lanes, E: Element, const R: usize, const V: usize>(
         let mut sums = [[L::splat(0.0); V]; R];
         for row in 0..R {
             for vector in 0..V {
-                sums[row][vector] = L::load(out[row].add(at + vector * L::LANES));
+                sums[row][vector] = L::load(out.add(row * dim + at + vector * L::LANES));
             }
         }
         for slot in seen {
@@ -61,7 +116,7 @@ unsafe fn columns<L: Lanes, E: Element, const R: usize, const V: usize>(
                 elements[vector] = E::load::<L>(line.add(vector * L::LANES));
             }
             for row in 0..R {
-                let weight = L::splat(*weights[row].add(slot));
+                let weight = L::splat(*weights.add(row * SCORES + slot));
                 for vector in 0..V {
                     sums[row][vector] = L::fma(weight, elements[vector], sums[row][vector]);
                 }
@@ -69,7 +124,7 @@ unsafe fn columns<L: Lanes, E: Element, const R: usize, const V: usize>(
         }
         for row in 0..R {
             for vector in 0..V {
-                L::store(out[row].add(at + vector * L::LANES), sums[row][vector]);
+                L::store(out.add(row * dim + at + vector * L::LANES), sums[row][vector]);
             }
         }
     }

@@ -51,6 +51,9 @@ const SPLIT: usize = 256;
 /// Rows of one key head that are worked on together, so that its keys and values are read once for all of them.
 const BLOCK: usize = 96;
 
+/// Rows of a block that have their products with keys as they lie in the cache, and their sums of values, at once.
+const TOGETHER: usize = 4;
+
 /// Sizes of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
@@ -105,7 +108,6 @@ impl Attention<'_> {
     ///
     /// # Safety
     /// Nothing else uses the row's output meanwhile.
-    #[inline(always)]
     unsafe fn write(&self, key_head: usize, row: usize, values: &[f32], sum: f32) {
         let Shape { heads, dim, .. } = self.shape;
         let group = self.shape.group();

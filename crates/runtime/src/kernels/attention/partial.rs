@@ -2,7 +2,7 @@
 
 use super::softmax::{Running, merge};
 use super::{Attention, SPLIT};
-use crate::kernels::lanes::{Lanes, PADDING, dispatch};
+use crate::kernels::lanes::PADDING;
 use std::ops::Range;
 
 /// What came of the rows of a block in a split, in memory.
@@ -31,6 +31,12 @@ impl Partial {
         }
     }
 
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn out(&self, row: usize) -> &mut [f32] {
+        // SAFETY: the caller's promise: it was given, and nothing else uses it.
+        unsafe { std::slice::from_raw_parts_mut(self.first.add(row * self.stride), self.stride - PADDING) }
+    }
+
     unsafe fn running(&self, row: usize) -> Running {
         // SAFETY: the caller's promise: it was given.
         let [largest, sum] =
@@ -39,20 +45,14 @@ impl Partial {
     }
 }
 
-dispatch! {
-    /// Merges what came of the splits, those of a key head one after the other, in the order of their positions, and
-    /// writes the outputs.
-    ///
-    /// # Safety
-    /// All partials were given, one a split, row and key head; nothing else uses the outputs.
-    pub(super) unsafe fn merge_splits(call: &Attention<'_>, partial: Partial, splits: Range<usize>) = merge_all
-}
-
-#[inline(always)]
-unsafe fn merge_all<L: Lanes>(call: &Attention<'_>, partial: Partial, splits: Range<usize>) {
+/// Merges what came of the splits, those of a key head one after the other, in the order of their positions, and writes the
+/// outputs.
+///
+/// # Safety
+/// All partials were given, one a split, row and key head; nothing else uses the outputs.
+pub(super) unsafe fn merge_splits(call: &Attention<'_>, partial: Partial, splits: Range<usize>) {
     let group = call.shape.group();
     let rows = call.shape.rows * group;
-    let dim = partial.stride - PADDING;
     for key_head in 0..call.shape.key_heads {
         for row in 0..rows {
             let visible = call.positions.visible(row / group);
@@ -60,13 +60,12 @@ unsafe fn merge_all<L: Lanes>(call: &Attention<'_>, partial: Partial, splits: Ra
             let at = |split: usize| (key_head * splits.len() + split - splits.start) * rows + row;
             // SAFETY: the caller's promise.
             unsafe {
-                let total = partial.first.add(at(seen.start) * partial.stride);
+                let total = partial.out(at(seen.start));
                 let mut running = partial.running(at(seen.start));
                 for split in seen.start + 1..seen.end {
-                    let later = partial.first.add(at(split) * partial.stride);
-                    merge::<L>(&mut running, total, partial.running(at(split)), later, dim);
+                    let later = partial.running(at(split));
+                    merge(call.set, &mut running, total, later, partial.out(at(split)));
                 }
-                let total = std::slice::from_raw_parts(total, dim);
                 call.write(key_head, row, total, running.sum);
             }
         }

@@ -71,7 +71,7 @@ unsafe fn by_splits(call: &Attention<'_>, splits: Range<usize>) -> Result<(), St
             unsafe { attend_block(call, &work, Some(partial(task))) }
         })?;
         // SAFETY: the caller's promise; all of the memory was written.
-        unsafe { merge_splits(call.set, call, partial(0), splits) };
+        unsafe { merge_splits(call, partial(0), splits) };
         Ok(())
     })
 }

@@ -2,7 +2,7 @@
 //! output that are scaled down when it grows. So nothing is stored for a row but these, however long the cache is.
 
 use super::SCORES;
-use crate::kernels::lanes::{Lanes, exp_of_negative};
+use crate::kernels::lanes::{Lanes, dispatch, exp_of_negative};
 use std::ops::Range;
 
 /// What is kept of a row beside its output.
@@ -25,20 +25,30 @@ pub(super) struct Scales {
     pub(super) values: *const f32,
 }
 
-/// Makes weights of the products `[SCORES]` of a tile's keys: of the seen ones, which are one at least. `scales` are for the
-/// whole tile.
-///
-/// # Safety
-/// As for [`Lanes`].
+dispatch! {
+    /// Makes weights of the products `[SCORES]` of a tile's keys: of the seen ones, which are one at least. `scales` are
+    /// for the whole tile.
+    ///
+    /// # Safety
+    /// As for [`Lanes`].
+    pub(super) unsafe fn weigh(
+        products: *mut f32,
+        seen: Range<usize>,
+        scale: f32,
+        scales: Option<Scales>,
+        running: &mut Running,
+        out: &mut [f32],
+    ) = weigh_with
+}
+
 #[inline(always)]
-pub(super) unsafe fn weigh<L: Lanes, const SCALED: bool>(
+unsafe fn weigh_with<L: Lanes>(
     products: *mut f32,
     seen: Range<usize>,
     scale: f32,
-    scales: Scales,
+    scales: Option<Scales>,
     running: &mut Running,
-    out: *mut f32,
-    dim: usize,
+    out: &mut [f32],
 ) {
     let vectors = seen.start / L::LANES * L::LANES..seen.end.next_multiple_of(L::LANES);
     debug_assert!(!seen.is_empty() && vectors.end <= SCORES);
@@ -47,7 +57,7 @@ pub(super) unsafe fn weigh<L: Lanes, const SCALED: bool>(
         let scale = L::splat(scale);
         for at in vectors.clone().step_by(L::LANES) {
             let mut score = L::mul(L::load(products.add(at)), scale);
-            if SCALED {
+            if let Some(scales) = scales {
                 score = L::mul(score, L::load(scales.keys.add(at)));
             }
             L::store(products.add(at), score);
@@ -64,10 +74,11 @@ pub(super) unsafe fn weigh<L: Lanes, const SCALED: bool>(
         for at in vectors.step_by(L::LANES) {
             let weight = exp_of_negative::<L>(L::sub(L::load(products.add(at)), L::splat(largest)));
             sum = L::add(sum, weight);
-            L::store(
-                products.add(at),
-                if SCALED { L::mul(weight, L::load(scales.values.add(at))) } else { weight },
-            );
+            let weight = match scales {
+                Some(scales) => L::mul(weight, L::load(scales.values.add(at))),
+                None => weight,
+            };
+            L::store(products.add(at), weight);
         }
         let sum = L::sum(sum);
         if running.largest == largest {
@@ -76,33 +87,36 @@ pub(super) unsafe fn weigh<L: Lanes, const SCALED: bool>(
         }
         let shrink = exp::<L>(running.largest - largest);
         *running = Running { largest, sum: running.sum * shrink + sum };
-        for at in (0..dim).step_by(L::LANES) {
-            L::store(out.add(at), L::mul(L::load(out.add(at)), L::splat(shrink)));
+        for at in (0..out.len()).step_by(L::LANES) {
+            let out = out.as_mut_ptr().add(at);
+            L::store(out, L::mul(L::load(out), L::splat(shrink)));
         }
     }
 }
 
-/// Takes the output of later positions in: `out` and `running` become those of both.
-///
-/// # Safety
-/// As for [`Lanes`].
+dispatch! {
+    /// Takes the output of later positions in: `out` and `running` become those of both.
+    ///
+    /// # Safety
+    /// As for [`Lanes`]; both outputs are whole vectors.
+    pub(super) unsafe fn merge(
+        running: &mut Running, out: &mut [f32], later: Running, later_out: &[f32]
+    ) = merge_with
+}
+
 #[inline(always)]
-pub(super) unsafe fn merge<L: Lanes>(
-    running: &mut Running,
-    out: *mut f32,
-    later: Running,
-    later_out: *const f32,
-    dim: usize,
-) {
+unsafe fn merge_with<L: Lanes>(running: &mut Running, out: &mut [f32], later: Running, later_out: &[f32]) {
+    assert!(out.len() == later_out.len());
     // SAFETY: the caller's promise.
     unsafe {
         // Where one is no number, that of `later` counts: its weights are none either.
         let largest = if running.largest > later.largest { running.largest } else { later.largest };
-        let [one, other] = [running.largest, later.largest].map(|it| exp::<L>(it - largest));
+        let (one, other) = (exp::<L>(running.largest - largest), exp::<L>(later.largest - largest));
         *running = Running { largest, sum: running.sum * one + later.sum * other };
-        for at in (0..dim).step_by(L::LANES) {
-            let kept = L::mul(L::load(out.add(at)), L::splat(one));
-            L::store(out.add(at), L::fma(L::load(later_out.add(at)), L::splat(other), kept));
+        for at in (0..out.len()).step_by(L::LANES) {
+            let (out, later_out) = (out.as_mut_ptr().add(at), later_out.as_ptr().add(at));
+            let kept = L::mul(L::load(out), L::splat(one));
+            L::store(out, L::fma(L::load(later_out), L::splat(other), kept));
         }
     }
 }

@@ -1,24 +1,24 @@
 //! The keys and values of a tile, as a block of rows takes them.
 
-use super::element::Element;
+use super::cache::Kind;
+use super::element::convert;
 use super::softmax::Scales;
 use super::{Attention, TILE, packed};
-use crate::kernels::lanes::Lanes;
 use crate::kernels::scratch::Parts;
 use std::ops::Range;
 
 /// Keys and values of the positions from a multiple of [`TILE`] on.
-pub(super) struct Tile<'a, E: Element> {
+pub(super) struct Tile<'a> {
     call: &'a Attention<'a>,
     key_head: usize,
     /// Elements of a key, padded.
     dim: usize,
     /// Whether it is for many rows.
-    pub(super) many: bool,
+    many: bool,
     /// The key of the tile's first position; only those that were loaded are there.
-    keys: *const E::Stored,
-    values: *const E::Stored,
-    float_values: *const f32,
+    keys: *const u8,
+    values: *const u8,
+    float_values: *const u8,
     /// Rows that are not side by side in the cache, or not padded there.
     gathered: [&'a mut [f32]; 2],
     /// `[TILE]` of keys and of values.
@@ -28,10 +28,10 @@ pub(super) struct Tile<'a, E: Element> {
     packed: &'a mut [f32],
 }
 
-impl<'a, E: Element> Tile<'a, E> {
+impl<'a> Tile<'a> {
     /// Floats that it takes.
-    pub(super) fn floats(dim: usize, many: bool) -> usize {
-        let (elements, floats) = sizes::<E>(dim, many);
+    pub(super) fn floats(kind: Kind, dim: usize, many: bool) -> usize {
+        let (elements, floats) = sizes(kind, dim, many);
         2 * Parts::length(elements) + 2 * Parts::length(TILE) + 3 * Parts::length(floats)
     }
 
@@ -42,15 +42,16 @@ impl<'a, E: Element> Tile<'a, E> {
         many: bool,
         mut parts: Parts<'a>,
     ) -> Self {
-        let (elements, floats) = sizes::<E>(dim, many);
+        let (elements, floats) = sizes(call.keys.kind, dim, many);
+        let nowhere = std::ptr::null();
         Self {
             call,
             key_head,
             dim,
             many,
-            keys: std::ptr::null(),
-            values: std::ptr::null(),
-            float_values: std::ptr::null(),
+            keys: nowhere,
+            values: nowhere,
+            float_values: nowhere,
             gathered: [parts.take(elements), parts.take(elements)],
             scales: [parts.take(TILE), parts.take(TILE)],
             floats: [parts.take(floats), parts.take(floats)],
@@ -58,53 +59,52 @@ impl<'a, E: Element> Tile<'a, E> {
         }
     }
 
-    pub(super) fn keys(&self) -> *const E::Stored {
-        self.keys
+    /// A key, which must have been loaded.
+    pub(super) fn key(&self, at: usize) -> *const u8 {
+        self.keys.wrapping_add(at * self.dim * self.call.keys.kind.bytes())
     }
 
-    pub(super) fn values(&self) -> *const E::Stored {
-        self.values
-    }
-
-    /// The values, if there are many rows.
-    pub(super) fn floats_of_values(&self) -> Option<*const f32> {
-        self.many.then_some(self.float_values)
+    /// The values, of which only those that were loaded are there.
+    pub(super) fn values(&self) -> (Kind, *const u8) {
+        if self.many { (Kind::F32, self.float_values) } else { (self.call.values.kind, self.values) }
     }
 
     /// The keys turned on their side, if there are many rows and scores are not of whole numbers.
-    pub(super) fn packed(&self) -> *const f32 {
-        self.packed.as_ptr()
+    pub(super) fn packed(&self) -> Option<*const f32> {
+        (self.many && self.call.keys.kind != Kind::I8).then(|| self.packed.as_ptr())
     }
 
-    pub(super) fn scales(&self) -> Scales {
+    /// The scales, if there are some.
+    pub(super) fn scales(&self) -> Option<Scales> {
         let [keys, values] = &self.scales;
-        Scales { keys: keys.as_ptr(), values: values.as_ptr() }
+        let scaled = self.call.keys.kind == Kind::I8;
+        scaled.then(|| Scales { keys: keys.as_ptr(), values: values.as_ptr() })
     }
 
     /// Loads the positions, all of one tile.
     ///
     /// # Safety
-    /// As for [`Lanes`]; nothing writes the caches meanwhile.
-    #[inline(always)]
-    pub(super) unsafe fn load<L: Lanes>(&mut self, positions: Range<usize>) {
+    /// The positions are in the caches, and nothing writes them meanwhile.
+    pub(super) unsafe fn load(&mut self, positions: Range<usize>) {
         let begin = positions.start % TILE;
-        let seen = begin..begin + positions.len();
         let slots = self.call.shape.slots;
         let first = positions.start % slots;
         // The second ones are those of the ring's next round.
         let early = positions.len().min(slots - first);
         let parts = [(begin, first, early), (begin + early, 0, positions.len() - early)];
-        let (keys, values) = (&self.call.keys, &self.call.values);
+        let caches = [self.call.keys, self.call.values];
         // SAFETY: the caller's promise; the slots are there.
         unsafe {
-            let rows = [keys, values].map(|cache| cache.rows(self.key_head).cast::<E::Stored>().cast_const());
-            [self.keys, self.values] = if self.dim == self.call.shape.dim && early == positions.len() {
-                rows.map(|rows| rows.wrapping_add(first * self.dim).wrapping_sub(begin * self.dim))
+            let rows = caches.map(|cache| cache.rows(self.key_head).cast_const());
+            let side_by_side = early == positions.len() && self.dim == self.call.shape.dim;
+            [self.keys, self.values] = if side_by_side {
+                let line = self.dim * self.call.keys.kind.bytes();
+                rows.map(|rows| rows.wrapping_add(first * line).wrapping_sub(begin * line))
             } else {
                 self.gather(rows, parts)
             };
-            if E::SCALED {
-                for (cache, to) in [keys, values].into_iter().zip(&mut self.scales) {
+            if self.call.keys.kind == Kind::I8 {
+                for (cache, to) in caches.into_iter().zip(&mut self.scales) {
                     let scales = cache.scales(self.key_head);
                     for (at, slot, count) in parts {
                         let (from, bytes) = (scales.add(slot * size_of::<f32>()), count * size_of::<f32>());
@@ -113,80 +113,59 @@ impl<'a, E: Element> Tile<'a, E> {
                 }
             }
             if self.many {
-                self.load_many::<L>(seen);
+                self.load_many(begin..begin + positions.len());
             }
         }
     }
 
-    #[inline(always)]
-    unsafe fn gather(
-        &mut self,
-        rows: [*const E::Stored; 2],
-        parts: [(usize, usize, usize); 2],
-    ) -> [*const E::Stored; 2] {
-        let dim = self.call.shape.dim;
+    unsafe fn gather(&mut self, rows: [*const u8; 2], parts: [(usize, usize, usize); 2]) -> [*const u8; 2] {
+        let bytes = self.call.keys.kind.bytes();
+        let (line, padded) = (self.call.shape.dim * bytes, self.dim * bytes);
         for (rows, to) in rows.into_iter().zip(&mut self.gathered) {
-            if self.dim != dim {
+            if line != padded {
                 to.fill(0.0);
             }
-            let to = to.as_mut_ptr().cast::<E::Stored>();
+            let to = to.as_mut_ptr().cast::<u8>();
             for (at, slot, count) in parts {
                 for row in 0..count {
                     // SAFETY: the caller's promise; there is room for TILE padded rows.
                     unsafe {
-                        let from = rows.add((slot + row) * dim);
-                        to.add((at + row) * self.dim).copy_from_nonoverlapping(from, dim);
+                        let from = rows.add((slot + row) * line);
+                        to.add((at + row) * padded).copy_from_nonoverlapping(from, line);
                     }
                 }
             }
         }
-        self.gathered.each_ref().map(|rows| rows.as_ptr().cast::<E::Stored>())
+        self.gathered.each_ref().map(|rows| rows.as_ptr().cast())
     }
 
     /// Makes floats of the elements, and turns the keys on their side.
-    #[inline(always)]
-    unsafe fn load_many<L: Lanes>(&mut self, seen: Range<usize>) {
+    unsafe fn load_many(&mut self, seen: Range<usize>) {
+        let (set, kind) = (self.call.set, self.call.keys.kind);
+        let elements = seen.start * self.dim..seen.end * self.dim;
+        let [keys, values] = self.floats.each_mut().map(|floats| floats.as_mut_ptr());
         // SAFETY: the caller's promise.
         unsafe {
-            let [keys, values] = self.floats.each_mut().map(|floats| floats.as_mut_ptr());
-            self.float_values = if E::FLOATS {
-                self.values.cast()
-            } else {
-                convert::<L, E>(self.values, seen.clone(), self.dim, values);
-                values
-            };
-            if E::SCALED {
+            self.float_values = self.values;
+            if kind != Kind::F32 {
+                convert(set, kind, self.values, elements.clone(), values);
+                self.float_values = values.cast();
+            }
+            if kind == Kind::I8 {
                 return;
             }
-            let keys = if E::FLOATS && seen == (0..TILE) {
-                self.keys.cast()
-            } else {
-                convert::<L, E>(self.keys, seen.clone(), self.dim, keys);
-                keys.cast_const()
-            };
-            let (begin, end) = (seen.start / L::LANES, seen.end.div_ceil(L::LANES));
-            packed::pack::<L>(keys, begin, end, self.dim, self.packed.as_mut_ptr());
+            // Whole vectors of keys are read.
+            let mut from = self.keys.cast();
+            if kind != Kind::F32 || seen != (0..TILE) {
+                convert(set, kind, self.keys, elements, keys);
+                from = keys.cast_const();
+            }
+            packed::pack(set, from, seen, self.dim, self.packed.as_mut_ptr());
         }
     }
 }
 
 /// Floats that gathered elements take, and those of many rows.
-fn sizes<E: Element>(dim: usize, many: bool) -> (usize, usize) {
-    let elements = TILE * dim * size_of::<E::Stored>() / size_of::<f32>();
-    (elements, if many { TILE * dim } else { 0 })
-}
-
-#[inline(always)]
-unsafe fn convert<L: Lanes, E: Element>(
-    rows: *const E::Stored,
-    seen: Range<usize>,
-    dim: usize,
-    to: *mut f32,
-) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        for at in (seen.start * dim..seen.end * dim).step_by(L::LANES) {
-            L::store(to.add(at), E::load::<L>(rows.wrapping_add(at)));
-        }
-    }
+fn sizes(kind: Kind, dim: usize, many: bool) -> (usize, usize) {
+    (TILE * dim * kind.bytes() / size_of::<f32>(), if many { TILE * dim } else { 0 })
 }

@@ -2,12 +2,28 @@
 //!
 //! Every function of [`Lanes`] needs its instruction set, and is inlined into a caller that [`dispatch`] made for it.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod dispatch;
 mod exp;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx512::Avx512;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) use dispatch::compiled;
 pub(super) use dispatch::dispatch;
 pub(super) use exp::{exp_of_negative, sigmoid};
+#[cfg(target_arch = "aarch64")]
+pub(super) use neon::{Neon, NeonDot};
 pub(super) use scalar::Scalar;
 
 /// Partial sums of a dot product: element `i` goes to sum `i % PARTS`. All instruction sets keep as many, so that a dot
