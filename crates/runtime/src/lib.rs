@@ -40,6 +40,7 @@ pub use group::MethodGroup;
 /// For this crate's benchmarks.
 #[doc(hidden)]
 pub use kernels::linear::measured;
+pub use kernels::measured as measured_operators;
 pub use load_options::LoadOptions;
 pub use metadata::{MethodMeta, TensorMeta, ValueMeta};
 pub use method::{Method, Outputs, Value};

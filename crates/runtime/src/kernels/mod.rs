@@ -10,6 +10,7 @@ mod gated;
 mod instruction_set;
 mod lanes;
 pub(crate) mod linear;
+pub mod measured;
 mod packed;
 pub(crate) mod pool;
 mod rms_norm;

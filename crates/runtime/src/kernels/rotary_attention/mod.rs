@@ -41,7 +41,7 @@ pub(super) unsafe fn run(call: &ffi::RotaryAttentionCall) -> Result<(), String> 
     unsafe { run_with(call, InstructionSet::best(), None) }
 }
 
-unsafe fn run_with(
+pub(super) unsafe fn run_with(
     call: &ffi::RotaryAttentionCall,
     set: InstructionSet,
     threads: Option<usize>,
