@@ -89,6 +89,7 @@ fn an_embedder_is_shown_with_its_tokenizer_embedding_and_figures() {
 fn a_language_model_is_shown_with_context_vocabulary_and_sampling() {
     let variant = json!({
         "quantisation": "8da4w", "group_size": 32, "rounding": "hqq", "embedding_bits": 8, "attention": "fused",
+        "kv_cache": "int8",
         "quality": {
             "tokens": 2048, "perplexity": 18.2, "perplexity_fp32": 17.9, "next_token_agreement": 0.93,
             "kl_divergence": 0.02, "logit_max_error": 1.5, "gate": {"perplexity_ratio": 1.1}
@@ -103,7 +104,7 @@ fn a_language_model_is_shown_with_context_vocabulary_and_sampling() {
             "2048 tokens, at most 128 a call, sliding window of 512 in 640 slots",
             "49152 tokens, begin 1 (not added), end 2, 0",
             "temperature 0.5, top-k 40",
-            "8da4w, groups of 32, rounding hqq, embedding table of 8 bits, fused attention",
+            "8da4w, groups of 32, rounding hqq, embedding table of 8 bits, fused attention, int8 KV cache",
             "perplexity 18.200 (fp32 17.900) over 2048 tokens, 93.0 % next-token agreement, KL 0.0200 nats",
         ],
     );

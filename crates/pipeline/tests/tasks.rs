@@ -29,7 +29,7 @@ fn manifest(task: TaskKind) -> Value {
         "variants": [{
             "name": "portable", "program": entry("program.pte", &program), "external_data": [], "method": "forward",
             "executorch": "1.5.1", "torch": "2.15.0", "torchao": "0.18.0", "quantisation": "8da4w",
-            "group_size": 32, "rounding": "hqq", "embedding_bits": 8, "attention": "plain",
+            "group_size": 32, "rounding": "hqq", "embedding_bits": 8, "attention": "plain", "kv_cache": "f16",
             "delegates": [], "operators": ["aten::add.out"], "coverage": 0.0, "planned_bytes": 0,
             "methods": [method("forward"), method("twice")],
             "quality": {}, "export_command": "made by hand"

@@ -104,6 +104,7 @@ pub(super) fn quantisation(variant: &Variant) -> String {
         variant.rounding.as_ref().map(|rounding| format!("rounding {rounding}")),
         variant.embedding_bits.map(|bits| format!("embedding table of {bits} bits")),
         variant.attention.as_ref().map(|attention| format!("{attention} attention")),
+        variant.kv_cache.as_ref().map(|kept| format!("{kept} KV cache")),
     ];
     let more = more.into_iter().flatten();
     std::iter::once(variant.quantisation.clone()).chain(more).collect::<Vec<_>>().join(", ")

@@ -37,6 +37,9 @@ pub struct Variant<Q = Quality> {
     /// What a decoder's attention is made of: `plain` operators, or the `fused` one.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub attention: Option<String>,
+    /// What a decoder keeps keys and values as: `f32`, `f16`, or `int8` with a scale a row. It is f32 where it is left out.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub kv_cache: Option<String>,
     /// Ids of the delegates that its methods need.
     pub delegates: Vec<String>,
     /// Operators left on portable kernels, in any of its methods.
@@ -109,6 +112,7 @@ impl<Q> Variant<Q> {
             rounding: self.rounding,
             embedding_bits: self.embedding_bits,
             attention: self.attention,
+            kv_cache: self.kv_cache,
             delegates: self.delegates,
             operators: self.operators,
             coverage: self.coverage,
