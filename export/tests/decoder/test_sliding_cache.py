@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from nearside_export.architectures.decoder.attention import Core
-from nearside_export.architectures.decoder.cache import keep_what_is_seen
-from nearside_export.architectures.decoder.cache import sliding_slots
+from nearside_export.architectures.decoder.cache import keep_what_is_seen, sliding_slots
 
 TOLERANCE = 1e-4
 LENGTH = models.CONTEXT

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 from nearside_export.commands import exports
+from nearside_export.quantise.choices import CACHES, USUAL_CACHE
 from nearside_export.wanted import read
 
 METHODS = ("forward", "prefill,decode")
@@ -40,6 +41,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         f"over one KV cache (default: {METHODS[0]})",
     )
     exports.add_attention(generate)
+    generate.add_argument(
+        "--cache",
+        choices=CACHES,
+        default=USUAL_CACHE,
+        help="--delegate nearside: what keys and values are kept as: fewer bits are read faster "
+        f"where the context is long (default: {USUAL_CACHE})",
+    )
     exports.add_named(generate)
     exports.add_external_weights(generate)
     exports.add(generate)
@@ -84,6 +92,7 @@ def _run(options: argparse.Namespace) -> None:
         rounding=options.rounding,
         embedding_bits=options.embedding_bits,
         attention=options.attention,
+        cache=options.cache,
         methods=options.methods,
         external_weights=options.external_weights,
         unmeasured=options.unmeasured,
@@ -109,6 +118,7 @@ def _command(options: argparse.Namespace) -> str:
         "max_prefill": MAX_PREFILL,
         **exports.ROUNDING_DEFAULTS,
         "attention": "plain",
+        "cache": USUAL_CACHE,
         "methods": METHODS[0],
         "external_weights": False,
         "licence": None,

@@ -19,7 +19,8 @@ class Delegate:
 
     ``schemes`` it can hold, by task, the usual one first: what ``--variant`` takes. ``refuses``
     says why other tasks are not there. ``weights_outside``: whether a ``.ptd`` file can hold its
-    weights. ``never_measured`` says why its programs run on no machine that exports.
+    weights. ``never_measured`` says why its programs run on no machine that exports. ``own``: the
+    operators are ours, which only the Nearside runtime has.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Delegate:
     refuses: str = ""
     weights_outside: bool = True
     never_measured: str | None = None
+    own: bool = False
 
 
 DELEGATES = {
@@ -48,6 +50,7 @@ DELEGATES = {
             None,
             {"generate": ("8da4w", "int8")},
             refuses="its operators are those of text decoders alone",
+            own=True,
         ),
         Delegate("portable", None, dict.fromkeys(_EVERY_TASK, ("fp32",))),
         Delegate(

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from nearside_export.wanted import Wanted
 
+CACHE_LINE = 64
+"""Bytes that our kernels read at once at most: constants begin at a multiple of them."""
+
 
 def lower(
     program: ExportedProgram,
@@ -61,7 +64,9 @@ def lower_methods(
 ) -> LoweredProgram:
     """Lower methods with state; see `partitioned.lower_methods`."""
     lower = xnnpack.lower_methods
-    if wanted.delegate.backend is None:
+    if wanted.delegate.own:
+        lower = partial(partitioned.lower_methods, partitioners=[], alignment=CACHE_LINE)
+    elif wanted.delegate.backend is None:
         lower = partial(partitioned.lower_methods, partitioners=[])
     return lower(
         methods,

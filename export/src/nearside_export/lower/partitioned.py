@@ -53,13 +53,15 @@ def lower_methods(
     external: Callable[[Node], str | None] | None = None,
     *,
     weights_outside: bool = False,
+    alignment: int | None = None,
 ) -> LoweredProgram:
     """Lower methods that share mutable buffers (a KV cache); ``method`` is the one to begin with.
 
     ``external`` names the ``.ptd`` file that a constant outside of delegates goes into; null leaves
     it in the program, or with ``weights_outside`` in the file of all others, and of the delegate's
     (see :mod:`.external_weights`). The buffers go into memory id 2, and writes by index happen in
-    place (fixtures/state.py).
+    place (fixtures/state.py). Constants of the program begin at multiples of ``alignment`` bytes,
+    ExecuTorch's 16 unless it is given.
     """
     with retracing.only_changed_graphs(), quantiser_shapes.told_at_once():
         edge = to_edge_transform_and_lower(
@@ -76,6 +78,7 @@ def lower_methods(
         emit_mutable_buffer_names=True,
         external_constants=external or False,
         run_reinplace_pass=True,
+        constant_tensor_alignment=alignment,
     )
     manager = external_weights.finish(edge, config, weights_outside)
     if len(methods) > 1:

@@ -149,8 +149,8 @@ def _variant_to_dict(variant: Variant) -> dict[str, Any]:
     raw = reading.write(variant)
     order = [
         "name", "program", "external_data", "method", "executorch", "torch", "torchao",
-        "quantisation", "group_size", "rounding", "embedding_bits", "attention", "delegates",
-        "operators", "coverage", "planned_bytes", "methods", "quality", "unmeasured",
+        "quantisation", "group_size", "rounding", "embedding_bits", "attention", "kv_cache",
+        "delegates", "operators", "coverage", "planned_bytes", "methods", "quality", "unmeasured",
         "export_command",
     ]  # fmt: skip
     return {name: raw[name] for name in order if name in raw}

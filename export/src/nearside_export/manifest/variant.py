@@ -32,6 +32,7 @@ Rounding = Literal[
 ]
 EmbeddingBits = Literal[4, 8, 16, 32]
 Attention = Literal["plain", "fused"]
+KvCache = Literal["f32", "f16", "int8"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ class Variant:
     ``group_size`` weights share a scale, where the scheme has groups; ``rounding`` says how int4
     values were chosen (``source``: kept as the source had them; ``-asymmetric``: with an offset a
     group beside its scale); ``embedding_bits`` are those of
-    the embedding table; ``attention`` says which operators the decoder's attention is made of.
+    the embedding table; ``attention`` says which operators the decoder's attention is made of, and
+    ``kv_cache`` what its keys and values are kept as, where that can be chosen (else f32).
 
     ``quality`` was measured, or ``unmeasured`` says why it was not.
     """
@@ -88,6 +90,7 @@ class Variant:
     rounding: Rounding | None = None
     embedding_bits: EmbeddingBits | None = None
     attention: Attention | None = None
+    kv_cache: KvCache | None = None
 
     def __post_init__(self) -> None:
         _check_share(self.coverage)

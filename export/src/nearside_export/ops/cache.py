@@ -33,6 +33,13 @@ def read(cache: torch.Tensor) -> torch.Tensor:
     return ints * scales
 
 
+def rounded(rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Round f32 ``[..., D]`` to integers i8 ``[..., D]`` and scales f32 ``[..., 1]``."""
+    scales = rows.abs().amax(-1, keepdim=True) / 127
+    divisor = torch.where(scales > 0, scales, 1.0)
+    return (rows / divisor).round().clamp(-127, 127).to(torch.int8), scales
+
+
 def write(cache: torch.Tensor, slots: torch.Tensor, rows: torch.Tensor) -> None:
     """Put f32 ``[S, KV, D]`` into ``slots`` i64 ``[S]``; the last of rows for one slot stays."""
     values = rows.transpose(0, 1)
@@ -40,10 +47,7 @@ def write(cache: torch.Tensor, slots: torch.Tensor, rows: torch.Tensor) -> None:
         cache[:, slots] = values.to(cache.dtype)
         return
     ints, scales = _parts(cache)
-    found = values.abs().amax(2, keepdim=True) / 127
-    divisor = torch.where(found > 0, found, 1.0)
-    ints[:, slots] = (values / divisor).round().clamp(-127, 127).to(torch.int8)
-    scales[:, slots] = found
+    ints[:, slots], scales[:, slots] = rounded(values)
 
 
 def _parts(cache: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -4,7 +4,8 @@
 keys are normalised a head, where ``query_norm`` and ``key_norm`` f32 ``[D]`` are given, and rotated
 by ``table`` f32 ``[S, D]`` of ``nearside::rope_table``: an element and the one half a head away
 turn together. Keys and values are written into the caches, which it mutates, and what follows is
-``nearside::attention``, to f32 ``[1, S, H * D]``.
+``nearside::attention``, to f32 ``[1, S, H * D]``. Beside caches of bytes queries are rounded as
+keys are, so that their products are whole numbers.
 
 ``H`` is ``heads``; ``KV``, ``C`` and their type are those of the caches (:mod:`.cache`).
 """
@@ -109,8 +110,12 @@ def _eager(
     written = cache_position % slots if slots else cache_position
     cache.write(key_cache, written, rotated(key, table))
     cache.write(value_cache, written, value)
+    query = rotated(query, table)
+    if key_cache.dtype is torch.uint8:
+        ints, scales = cache.rounded(query)
+        query = ints * scales
     mixed = attend(
-        rotated(query, table)[None],
+        query[None],
         cache.read(key_cache),
         cache.read(value_cache),
         cache_position,

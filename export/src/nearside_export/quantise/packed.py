@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 import torch
 
-from nearside_export.architectures.decoder.cache import CacheKind
 from nearside_export.architectures.decoder.model import Decoder
 from nearside_export.architectures.packed_decoder import build
 from nearside_export.architectures.packed_decoder.model import PackedDecoder
 from nearside_export.errors import UnsupportedError
+from nearside_export.manifest.variant import KvCache
 from nearside_export.quantise import four_bits, smoothing, table_and_head
 from nearside_export.quantise.decoder import SMOOTHED_ON, Scheme
 from nearside_export.quantise.four_bits import Calibration
@@ -31,7 +31,7 @@ def apply(
     scheme: Scheme,
     tensors: Tensors,
     *,
-    cache: CacheKind,
+    cache: KvCache,
     group_size: int = 32,
     rounding: str = "auto",
     embedding_bits: int = 8,

@@ -13,10 +13,12 @@ from nearside_export.architectures.decoder import families, weights
 from nearside_export.architectures.decoder.attention import KINDS
 from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.architectures.decoder.model import Decoder
+from nearside_export.architectures.packed_decoder.model import PackedDecoder
 from nearside_export.errors import UsageError
 from nearside_export.lower import blame, lowering
 from nearside_export.lower.program import LoweredProgram
 from nearside_export.manifest import Generate, GenerateQuality, Manifest, Variant
+from nearside_export.manifest.variant import KvCache
 from nearside_export.package import (
     clean_name,
     licence_of,
@@ -27,6 +29,7 @@ from nearside_export.package import (
 from nearside_export.plan.decoder import context_length
 from nearside_export.progress import stage
 from nearside_export.quantise import decoder
+from nearside_export.quantise.choices import USUAL_CACHE
 from nearside_export.resume.work import NO_WORK, NOTHING_KEPT, Keeping, Work
 from nearside_export.runtime import nearside
 from nearside_export.sources.model import ModelSource
@@ -43,7 +46,11 @@ from nearside_export.tasks.advice import advised
 from nearside_export.tasks.generate_quality import GATES
 from nearside_export.wanted import Wanted, read
 
-DEFAULT_MAX_PREFILL = 128
+AnyDecoder = Decoder | PackedDecoder
+"""Both are called alike."""
+
+MAX_PREFILL = 128
+"""Tokens a call at most, unless told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,8 @@ class Request:
     ``context_length`` positions, ``max_prefill_tokens`` a call at most. ``attention`` is ``plain``
     or ``fused``, ``methods`` one of `decoder_export.METHODS`; ``licence`` and ``name`` override the
     source's. ``group_size`` and ``rounding`` are of 4-bit variants, ``embedding_bits``, 8 or 4, of
-    integer ones (see `quantise.decoder`).
+    integer ones (see `quantise.decoder`), ``cache`` is what variants of our own operators keep keys
+    and values as.
     ``external_weights``: all of them in a ``.ptd`` file that the variants share. ``unmeasured``
     allows variants that don't run here.
     """
@@ -63,7 +71,8 @@ class Request:
     rounding: str = "auto"
     embedding_bits: int = 8
     context_length: int | None = None
-    max_prefill_tokens: int = DEFAULT_MAX_PREFILL
+    max_prefill_tokens: int = MAX_PREFILL
+    cache: KvCache = USUAL_CACHE
     attention: str = "plain"
     methods: str = decoder_export.FORWARD
     external_weights: bool = False
@@ -97,7 +106,7 @@ def export_package(
     config = families.read(source.config)
     context = context_length(request.context_length, config.max_context)
     prefill = min(request.max_prefill_tokens, context)
-    if request.attention == "fused":
+    if request.attention == "fused" or any(v.delegate.own for v in wanted):
         nearside.command()  # Fails now where it is missing, not after an hour's export.
     target = package_path(source, request, out)
     refuse_dropping(target, [v.name for v in wanted])
@@ -124,18 +133,18 @@ def export_package(
                     files,
                 )
 
-                def estimate(scheme: str, other: Request) -> GenerateQuality:
-                    return estimate_quality(source, scheme, other, prefill)
+                def estimate(other: Wanted, options: Request) -> GenerateQuality:
+                    return estimate_quality(source, other, options, prefill)
 
                 with advised(
                     variant.scheme,
                     lambda: generate_advice.passing(
-                        variant.scheme, request, estimate, loops=bool(measured.looping)
+                        variant, request, estimate, loops=bool(measured.looping)
                     ),
                 ):
                     language_quality.check_gate(name, measured)
         with stage(what, "write"):
-            facts = {**facts, "attention": request.attention, "unmeasured": reasons.get(name)}
+            facts = {"attention": request.attention, **facts, "unmeasured": reasons.get(name)}
             return variants.write(folder, name, lowered, measured, command, data, **facts)
 
     with keeping.work(_options(request, context, prefill)) as work, staged_folder(target) as folder:
@@ -165,15 +174,11 @@ def lower(
 ) -> tuple[LoweredProgram, dict[str, Any]]:
     """Load, quantise, export and lower; the program, and what the manifest says of how."""
     with stage(what, "load"):
-        model = weights.load(config, source.tensors, context, request.attention)
+        model: AnyDecoder = weights.load(config, source.tensors, context, request.attention)
     facts: dict[str, Any] = {"quantisation": "none", "embedding_bits": 32}
     if variant.scheme in decoder.SCHEMES:
         with stage(what, "quantise"):
-            scheme = decoder.SCHEMES[variant.scheme]
-            facts = {
-                "quantisation": scheme.name,
-                **quantise(model, source, request, scheme, work),
-            }
+            model, facts = quantise(model, source, request, variant, work)
     with stage(what, "export"):
         methods = decoder_export.export_methods(model, prefill, request.methods)
     with stage(what, "lower"):
@@ -210,16 +215,16 @@ def package_name(source: ModelSource, request: Request) -> str:
 
 
 def estimate_quality(
-    source: ModelSource, scheme: str, request: Request, max_prefill_tokens: int
+    source: ModelSource, variant: Wanted, request: Request, max_prefill_tokens: int
 ) -> GenerateQuality:
-    """Compare what ``scheme`` makes of the weights with fp32 in eager PyTorch; lower nothing."""
+    """Compare what ``variant`` makes of the weights with fp32 in eager PyTorch; lower nothing."""
     config = families.read(source.config)
     context = context_length(request.context_length, config.max_context)
     reference = weights.load(config, source.tensors, context)
-    model = weights.load(config, source.tensors, context)
-    if scheme in decoder.SCHEMES:
-        quantise(model, source, request, decoder.SCHEMES[scheme])
-    gate = GATES[scheme]
+    model: AnyDecoder = weights.load(config, source.tensors, context)
+    if variant.scheme in decoder.SCHEMES:
+        model, _ = quantise(model, source, request, variant)
+    gate = GATES[variant.scheme]
     return generate_quality.estimate(reference, model, source.tokenizer, max_prefill_tokens, gate)
 
 
@@ -227,17 +232,24 @@ def quantise(
     model: Decoder,
     source: ModelSource,
     request: Request,
-    scheme: decoder.Scheme,
+    variant: Wanted,
     work: Work = NO_WORK,
-) -> dict[str, Any]:
-    """Quantise ``model`` in place; return what the manifest says of how."""
-    return decoder_facts.quantise(
-        model,
-        scheme,
-        source.tensors,
-        source.tokenizer,
-        group_size=request.group_size,
-        rounding=request.rounding,
-        embedding_bits=request.embedding_bits,
-        work=work,
-    )
+) -> tuple[AnyDecoder, dict[str, Any]]:
+    """Quantise ``model``, and say how for the manifest.
+
+    It is changed in place, or another one is made of it where the operators are ours.
+    """
+    scheme = decoder.SCHEMES[variant.scheme]
+    choices: dict[str, Any] = {
+        "group_size": request.group_size,
+        "rounding": request.rounding,
+        "embedding_bits": request.embedding_bits,
+        "work": work,
+    }
+    made: AnyDecoder = model
+    given = (model, scheme, source.tensors, source.tokenizer)
+    if variant.delegate.own:
+        made, facts = decoder_facts.quantise_packed(*given, kv_cache=request.cache, **choices)
+    else:
+        facts = decoder_facts.quantise(*given, **choices)
+    return made, {"quantisation": scheme.name, **facts}

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 import torch
 
+from nearside_export.manifest.variant import KvCache
 from nearside_export.ops import cache
-
-CacheKind = Literal["f32", "f16", "int8"]
-CACHES = get_args(CacheKind)
 
 
 def sliding_slots(context: int, window: int, rows: int) -> int:
@@ -28,7 +24,7 @@ class KeyValueCache(torch.nn.Module):
     operators of ours know other kinds than f32 (see `ops.cache`).
     """
 
-    def __init__(self, kv_heads: int, slots: int, head_dim: int, kind: CacheKind = "f32") -> None:
+    def __init__(self, kv_heads: int, slots: int, head_dim: int, kind: KvCache = "f32") -> None:
         super().__init__()
         shape, dtype = (kv_heads, slots, cache.row(kind, head_dim)), cache.DTYPES[kind]
         # On the CPU even while weights are built on the meta device: nothing loads a cache.

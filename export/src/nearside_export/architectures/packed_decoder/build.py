@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from nearside_export.architectures.decoder.cache import CacheKind
 from nearside_export.architectures.decoder.model import Decoder, Layer
 from nearside_export.architectures.decoder.norm import RmsNorm
 from nearside_export.architectures.packed_decoder.layer import Matrices, Norm, Norms, PackedLayer
 from nearside_export.architectures.packed_decoder.linear import PackedMatrix
 from nearside_export.architectures.packed_decoder.model import PackedDecoder
+from nearside_export.manifest.variant import KvCache
 from nearside_export.quantise.rounded import Rounded
 
 ATTENTION = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
@@ -23,7 +23,7 @@ def packed(
     weights: Mapping[str, Rounded],
     table: Rounded,
     head: Rounded | None,
-    cache: CacheKind,
+    cache: KvCache,
 ) -> PackedDecoder:
     """Pack ``model``, whose linear layers ``layers.…`` are in ``weights``.
 

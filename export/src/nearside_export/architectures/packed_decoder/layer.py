@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import torch
 
-from nearside_export.architectures.decoder.cache import CacheKind, CachingLayer, KeyValueCache
+from nearside_export.architectures.decoder.cache import CachingLayer, KeyValueCache
 from nearside_export.architectures.decoder.config import DecoderConfig, LayerConfig
 from nearside_export.architectures.decoder.norm import RmsNorm
 from nearside_export.architectures.packed_decoder.linear import PackedMatrix
+from nearside_export.manifest.variant import KvCache
 from nearside_export.ops.add_rms_norm import add_rms_norm
 from nearside_export.ops.gated import gated
 from nearside_export.ops.rms_norm import rms_norm
@@ -83,7 +84,7 @@ class PackedLayer(CachingLayer):
         layer: LayerConfig,
         rope: int,
         context: int,
-        cache: CacheKind,
+        cache: KvCache,
         matrices: Matrices,
         norms: Norms,
     ) -> None:
