@@ -1,0 +1,146 @@
+//! What can go wrong between a text and its continuation.
+
+use std::path::PathBuf;
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a text could not be read, written or continued.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The program is not a decoder that can be run here.
+    #[error("{program} can't be used to generate text: {reason}")]
+    NotADecoder {
+        /// The program's file.
+        program: String,
+        /// What it lacks.
+        reason: String,
+    },
+    /// A decoder was called with too many tokens, or beyond its context.
+    #[error(
+        "{tokens} tokens at position {position} can't be run: 1 to {most} a call are possible, up to position {context}"
+    )]
+    Call {
+        /// Tokens given.
+        tokens: usize,
+        /// The position of the first of them.
+        position: usize,
+        /// The most tokens of a call.
+        most: usize,
+        /// Positions in the KV cache.
+        context: usize,
+    },
+    /// A token is not one of the model's.
+    #[error("the token {token} is not one of the model's {vocabulary}")]
+    NoSuchToken {
+        /// The token.
+        token: u32,
+        /// Tokens that there are.
+        vocabulary: usize,
+    },
+    /// Speculative decoding needs the logits of several tokens of a call.
+    #[error("{program} gives the logits of the last token only, so that guessed tokens can't be verified")]
+    OneRow {
+        /// The program's file.
+        program: String,
+    },
+    /// The draft model is not for the same tokens.
+    #[error("the draft model can't guess for this one: {reason}")]
+    Draft {
+        /// What differs.
+        reason: String,
+    },
+    /// A tokenizer's file is damaged, or of no known kind.
+    #[error("{name} is not a usable tokenizer: {reason}")]
+    Tokenizer {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A text could not be turned into tokens, or tokens into text.
+    #[error("the tokenizer failed: {reason}")]
+    Tokenize {
+        /// What it said.
+        reason: String,
+    },
+    /// An option is out of range, or does not go with another.
+    #[error("{0}")]
+    Options(String),
+    /// The model has no chat template.
+    #[error("the model has no chat template, so that messages can't be written as its text")]
+    NoTemplate,
+    /// There is nothing to continue.
+    #[error("there is no text to continue: the prompt has no token")]
+    EmptyPrompt,
+    /// An earlier generation was broken off by an error, so that nothing can be said of the session's state.
+    #[error("the session can't go on: {reason}")]
+    Poisoned {
+        /// The error that broke it off.
+        reason: String,
+    },
+    /// A session's file is damaged, or not one.
+    #[error("{path} is not a usable session: {reason}")]
+    SessionDamaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A session's file is of another model.
+    #[error("{path} is a session of another model: {reason}")]
+    SessionMismatch {
+        /// The file.
+        path: PathBuf,
+        /// What differs.
+        reason: String,
+    },
+    /// A file could not be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file could not be written.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The runtime failed.
+    #[error(transparent)]
+    Runtime(#[from] nearside_runtime::Error),
+}
+
+impl Error {
+    /// What to do about it.
+    pub fn hint(&self) -> &str {
+        match self {
+            Self::NotADecoder { .. } => "export the model with `nearside-export generate`",
+            Self::Call { .. } => "give fewer tokens, or begin a new session",
+            Self::NoSuchToken { .. } => "use the tokenizer that was exported with the model",
+            Self::OneRow { .. } => "export it with the logits of all rows, or generate without speculation",
+            Self::Draft { .. } => "choose a smaller model of the same family, with the same tokenizer",
+            Self::Tokenizer { .. } => {
+                "give a tokenizer.json, a SentencePiece model, a tiktoken file or a GGUF file that is whole"
+            }
+            Self::Tokenize { .. } => "check that the tokenizer and the model belong together",
+            Self::Options(_) => "correct the option",
+            Self::NoTemplate => {
+                "give the text itself instead of messages, or export the model with its chat template"
+            }
+            Self::EmptyPrompt => "give a prompt that is not empty",
+            Self::Poisoned { .. } => "reset the session",
+            Self::SessionDamaged { .. } => "save the session again",
+            Self::SessionMismatch { .. } => "open it with the model and variant that it was saved with",
+            Self::Read { .. } => "check that the path exists and may be read",
+            Self::Write { .. } => "check that the folder exists, may be written and has room",
+            Self::Runtime(error) => error.hint(),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Hugging Face's `tokenizer.json`.
+
+use super::bytes::{self, Spelling};
+use super::{EncodeOptions, Parts};
+use crate::error::{Error, Result};
+use std::sync::RwLock;
+use tokenizers::{DecoderWrapper, ModelWrapper};
+
+/// Reads the file.
+pub(super) fn read(contents: &[u8], name: &str) -> Result<Parts> {
+    let inner = tokenizers::Tokenizer::from_bytes(contents)
+        .map_err(|error| Error::Tokenizer { name: name.to_owned(), reason: error.to_string() })?;
+    Parts::of(inner, name)
+}
+
+/// How the vocabulary spells its tokens: the decoder tells.
+pub(super) fn spelling(inner: &tokenizers::Tokenizer) -> Spelling {
+    let mut all = Vec::new();
+    if let Some(decoder) = inner.get_decoder() {
+        flatten(decoder, &mut all);
+    }
+    if all.iter().any(|decoder| matches!(decoder, DecoderWrapper::ByteLevel(_))) {
+        return Spelling::ByteLevel;
+    }
+    let pieces = |decoder: &&DecoderWrapper| {
+        matches!(decoder, DecoderWrapper::ByteFallback(_) | DecoderWrapper::Metaspace(_))
+    };
+    let is_unigram = matches!(inner.get_model(), ModelWrapper::Unigram(_));
+    if is_unigram || all.iter().any(pieces) { Spelling::SentencePiece } else { Spelling::Plain }
+}
+
+/// Whether decoding drops a text's first space.
+pub(super) fn strips_leading_space(inner: &tokenizers::Tokenizer) -> bool {
+    let mut all = Vec::new();
+    if let Some(decoder) = inner.get_decoder() {
+        flatten(decoder, &mut all);
+    }
+    all.iter().any(|decoder| match decoder {
+        DecoderWrapper::Strip(strip) => strip.content == ' ' && strip.start > 0,
+        DecoderWrapper::Metaspace(_) => true,
+        _ => false,
+    })
+}
+
+fn flatten<'a>(decoder: &'a DecoderWrapper, all: &mut Vec<&'a DecoderWrapper>) {
+    match decoder {
+        DecoderWrapper::Sequence(sequence) => {
+            sequence.get_decoders().iter().for_each(|decoder| flatten(decoder, all));
+        }
+        other => all.push(other),
+    }
+}
+
+/// The tokenizer of the crate, which keeps as a setting whether special tokens in a text are text.
+pub(super) struct Inner(RwLock<tokenizers::Tokenizer>);
+
+impl Inner {
+    pub(super) fn new(inner: tokenizers::Tokenizer) -> Self {
+        Self(RwLock::new(inner))
+    }
+
+    pub(super) fn encode(&self, text: &str, options: EncodeOptions) -> Result<Vec<u32>> {
+        let as_text = !options.parse_special;
+        let poisoned = std::sync::PoisonError::into_inner;
+        {
+            let inner = self.0.read().unwrap_or_else(poisoned);
+            if inner.get_encode_special_tokens() == as_text {
+                return encode(&inner, text, options);
+            }
+        }
+        let mut inner = self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        inner.set_encode_special_tokens(as_text);
+        encode(&inner, text, options)
+    }
+
+    pub(super) fn decode(&self, ids: &[u32], skip_special: bool) -> Result<String> {
+        let inner = self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        inner.decode(ids, skip_special).map_err(failed)
+    }
+
+    pub(super) fn id_of(&self, token: &str) -> Option<u32> {
+        self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner).token_to_id(token)
+    }
+}
+
+fn encode(inner: &tokenizers::Tokenizer, text: &str, options: EncodeOptions) -> Result<Vec<u32>> {
+    let encoding = inner.encode_fast(text, options.add_special).map_err(failed)?;
+    Ok(encoding.get_ids().to_vec())
+}
+
+fn failed(error: tokenizers::Error) -> Error {
+    Error::Tokenize { reason: error.to_string() }
+}
+
+impl Parts {
+    /// What is to be known of a tokenizer beside itself.
+    pub(super) fn of(inner: tokenizers::Tokenizer, name: &str) -> Result<Self> {
+        let spelling = spelling(&inner);
+        let added = inner.get_added_tokens_decoder();
+        let vocabulary = inner.get_vocab(true);
+        let size = vocabulary.values().max().map_or(0, |&id| id as usize + 1);
+        if size == 0 || size > super::MOST_TOKENS {
+            let reason = format!("its ids go up to {size}; 1 to {} can be used", super::MOST_TOKENS);
+            return Err(Error::Tokenizer { name: name.to_owned(), reason });
+        }
+        let mut bytes: Vec<Option<Box<[u8]>>> = vec![None; size];
+        for (token, &id) in &vocabulary {
+            // Added tokens are text as it is.
+            let spelling = if added.contains_key(&id) { Spelling::Plain } else { spelling };
+            bytes[id as usize] = Some(bytes::of(token, spelling).into());
+        }
+        let mut special = vec![false; size];
+        for (&id, token) in &added {
+            if let Some(special) = special.get_mut(id as usize) {
+                *special = token.special;
+            }
+        }
+        let strips_leading_space = strips_leading_space(&inner);
+        Ok(Self {
+            inner: Inner::new(inner),
+            bytes,
+            special,
+            strips_leading_space,
+            bos: None,
+            eos: Vec::new(),
+        })
+    }
+}
