@@ -112,6 +112,31 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The model gave a number that is none.
+    #[error("the model gave {value} for the token {token}")]
+    InvalidLogits {
+        /// The token.
+        token: u32,
+        /// NaN or plus infinity.
+        value: f32,
+    },
+    /// Logits are of another vocabulary than the sampler.
+    #[error("there are {found} logits, but the sampler chooses from {expected} tokens")]
+    LogitsWidth {
+        /// Tokens that the sampler was made for.
+        expected: usize,
+        /// Logits given.
+        found: usize,
+    },
+    /// No token may come next.
+    #[error("no token is left to choose from: grammar, bans and the model forbid all of them")]
+    NoTokenAllowed,
+    /// The system gave no random numbers for a seed.
+    #[error("the system gives no random numbers: {reason}")]
+    NoRandomness {
+        /// What it said.
+        reason: String,
+    },
     /// The runtime failed.
     #[error(transparent)]
     Runtime(#[from] nearside_runtime::Error),
@@ -140,6 +165,12 @@ impl Error {
             Self::SessionMismatch { .. } => "open it with the model and variant that it was saved with",
             Self::Read { .. } => "check that the path exists and may be read",
             Self::Write { .. } => "check that the folder exists, may be written and has room",
+            Self::InvalidLogits { .. } => {
+                "check the quality of the export: `nearside-export verify` compares it with fp32"
+            }
+            Self::LogitsWidth { .. } => "make the sampler for as many tokens as the model has logits",
+            Self::NoTokenAllowed => "ban fewer tokens, or change the grammar",
+            Self::NoRandomness { .. } => "give a seed",
             Self::Runtime(error) => error.hint(),
         }
     }

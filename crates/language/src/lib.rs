@@ -1,7 +1,11 @@
 //! Text and tokens: tokenizers, chat templates, sampling, stop rules and the decode loop.
 
 mod error;
+mod sampling;
+mod stream;
 mod tokenizer;
 
 pub use error::{Error, Result};
+pub use sampling::{Sampler, SamplingOptions, TokenMask};
+pub use stream::{Piece, StreamOptions, TextStream};
 pub use tokenizer::{EncodeOptions, Tokenizer};
