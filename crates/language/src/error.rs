@@ -137,6 +137,18 @@ pub enum Error {
         /// What it said.
         reason: String,
     },
+    /// A grammar can't be used, or can't be followed any further.
+    #[error("the grammar can't be followed: {reason}")]
+    Grammar {
+        /// What llguidance said.
+        reason: String,
+    },
+    /// A token that the grammar does not have here.
+    #[error("the grammar does not have the token {token} here")]
+    NotInGrammar {
+        /// The token.
+        token: u32,
+    },
     /// The runtime failed.
     #[error(transparent)]
     Runtime(#[from] nearside_runtime::Error),
@@ -171,6 +183,8 @@ impl Error {
             Self::LogitsWidth { .. } => "make the sampler for as many tokens as the model has logits",
             Self::NoTokenAllowed => "ban fewer tokens, or change the grammar",
             Self::NoRandomness { .. } => "give a seed",
+            Self::Grammar { .. } => "correct the grammar or schema, or make it simpler",
+            Self::NotInGrammar { .. } => "choose among the tokens of the constraint's mask",
             Self::Runtime(error) => error.hint(),
         }
     }

@@ -1,10 +1,12 @@
 //! Text and tokens: tokenizers, chat templates, sampling, stop rules and the decode loop.
 
+mod constraint;
 mod error;
 mod sampling;
 mod stream;
 mod tokenizer;
 
+pub use constraint::{Constraint, Grammar, GrammarCompiler};
 pub use error::{Error, Result};
 pub use sampling::{Sampler, SamplingOptions, TokenMask};
 pub use stream::{Piece, StreamOptions, TextStream};

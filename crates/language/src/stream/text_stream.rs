@@ -14,6 +14,8 @@ pub struct StreamOptions {
     pub stop: Vec<String>,
     /// Whether special tokens, such as `<|im_end|>`, are part of the text.
     pub show_special: bool,
+    /// Single special tokens that are part of the text all the same, such as those that begin a tool call.
+    pub show: Vec<u32>,
 }
 
 /// What a token added to the text.
@@ -44,6 +46,7 @@ pub struct Piece<'a> {
 pub struct TextStream {
     tokenizer: Tokenizer,
     show_special: bool,
+    show: Arc<[u32]>,
     stops: Arc<StopStrings>,
     /// Bytes of a character that is not whole yet, and of the token in hand.
     bytes: Vec<u8>,
@@ -77,12 +80,13 @@ impl TextStream {
     /// # Errors
     /// [`Error::Options`] if a stop string is empty, or all together have more than 1 MiB.
     pub fn new(tokenizer: &Tokenizer, options: StreamOptions) -> Result<Self> {
-        let StreamOptions { stop, show_special } = options;
+        let StreamOptions { stop, show_special, show } = options;
         let stops = StopStrings::new(&stop)?;
         let hidden = if show_special { None } else { WithHidden::new(tokenizer, &stop)? };
         Ok(Self {
             tokenizer: tokenizer.clone(),
             show_special,
+            show: show.into(),
             stops: Arc::new(stops),
             bytes: Vec::with_capacity(256),
             held: String::with_capacity(256),
@@ -106,7 +110,7 @@ impl TextStream {
             return Err(Error::NoSuchToken { token, vocabulary: tokenizer.vocab_size() });
         };
         if self.stopped.is_none() {
-            if tokenizer.is_special(token) && !self.show_special {
+            if tokenizer.is_special(token) && !self.show_special && !self.show.contains(&token) {
                 self.hide(added);
             } else {
                 self.bytes.extend_from_slice(added);
