@@ -5,9 +5,11 @@ mod error;
 mod sampling;
 mod stream;
 mod tokenizer;
+mod tools;
 
 pub use constraint::{Constraint, Grammar, GrammarCompiler};
 pub use error::{Error, Result};
 pub use sampling::{Sampler, SamplingOptions, TokenMask};
 pub use stream::{Piece, StreamOptions, TextStream};
 pub use tokenizer::{EncodeOptions, Tokenizer};
+pub use tools::{ToolCall, ToolEvent, ToolFormat, ToolParser, ToolSignature};
