@@ -28,10 +28,27 @@ impl Package {
         demands: &LoadOptions,
         mode: LoadMode,
     ) -> Result<(&Variant, Method)> {
+        self.load_with(wanted, demands, mode, |program, variant, demands| {
+            Ok(program.load_method_with(&variant.method, demands)?)
+        })
+    }
+
+    /// Lets `load` load what it needs of the variant called `wanted`, or of the first that can run here and meets `demands`. It
+    /// is given the demands that hold for each method.
+    pub(crate) fn load_with<T>(
+        &self,
+        wanted: Option<&str>,
+        demands: &LoadOptions,
+        mode: LoadMode,
+        load: impl Fn(&Program, &Variant, &LoadOptions) -> Result<T>,
+    ) -> Result<(&Variant, T)> {
         first(self, wanted, |variant| match look(self, variant, demands, mode) {
             Err(error) if is_refusal(&error) => Err(error),
             // What else is wrong, loading says better: it compares the files with their hashes first.
-            _ => load(self, variant, demands, mode),
+            _ => {
+                let (program, demands) = open(self, variant, demands, mode)?;
+                load(&program, variant, &demands)
+            }
         })
     }
 }
@@ -81,16 +98,22 @@ fn look(package: &Package, variant: &Variant, demands: &LoadOptions, mode: LoadM
     Ok(check_together(&program, &names, demands)?)
 }
 
-fn load(package: &Package, variant: &Variant, demands: &LoadOptions, mode: LoadMode) -> Result<Method> {
+/// The program, held against manifest and demands, and what is demanded of each of its methods.
+fn open(
+    package: &Package,
+    variant: &Variant,
+    demands: &LoadOptions,
+    mode: LoadMode,
+) -> Result<(Program, LoadOptions)> {
     let program = package.open_program(variant, mode)?;
     for name in variant.method_names() {
         check_method(program.method_meta(name)?, variant, package)?;
     }
     if variant.methods.is_none() {
-        return Ok(program.load_method_with(&variant.method, demands)?);
+        return Ok((program, demands.clone()));
     }
     check_together(&program, &variant.method_names(), demands)?;
-    Ok(program.load_method_with(&variant.method, &each_alone(demands))?)
+    Ok((program, each_alone(demands)))
 }
 
 /// What is demanded of each of several methods: one that looks tokens up in a table, say, need not run in a delegate.

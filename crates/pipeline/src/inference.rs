@@ -46,27 +46,37 @@ pub(crate) struct InferenceLinks {
     pub(crate) streams: Sender<StreamWork>,
 }
 
-/// Starts the thread, which first runs `open` and sends back what `facts` makes of the model.
+/// Starts the thread for a classifier.
 pub(crate) fn start<F: Send + 'static>(
     open: impl FnOnce() -> Result<Loaded> + Send + 'static,
     facts: impl FnOnce(&Loaded) -> F + Send + 'static,
 ) -> Result<(InferenceLinks, F, JoinHandle<()>)> {
-    const NAME: &str = "nearside-infer";
     let (images, image_work) = bounded(WAITING_IMAGES);
     let (streams, stream_work) = bounded(WAITING_FRAMES);
+    let serve = move |mut loaded: Loaded| run(&mut loaded, image_work, stream_work);
+    let (facts, thread) = start_owner(open, facts, serve)?;
+    Ok((InferenceLinks { images, streams }, facts, thread))
+}
+
+/// Starts a thread that owns a model: it runs `open`, sends back what `facts` makes of the model, and then does `serve`.
+pub(crate) fn start_owner<M, F: Send + 'static>(
+    open: impl FnOnce() -> Result<M> + Send + 'static,
+    facts: impl FnOnce(&M) -> F + Send + 'static,
+    serve: impl FnOnce(M) + Send + 'static,
+) -> Result<(F, JoinHandle<()>)> {
+    const NAME: &str = "nearside-infer";
     let (opened, wait) = bounded(1);
     let thread = spawn(NAME, move || match guard("loading", open) {
-        Ok(mut loaded) => {
-            let _ = opened.send(Ok(facts(&loaded)));
-            run(&mut loaded, image_work, stream_work);
+        Ok(model) => {
+            let _ = opened.send(Ok(facts(&model)));
+            serve(model);
         }
         Err(error) => {
             let _ = opened.send(Err(error));
         }
     })?;
-    let opened = wait.recv().unwrap_or_else(|_| Err(ended()));
-    match opened {
-        Ok(facts) => Ok((InferenceLinks { images, streams }, facts, thread)),
+    match wait.recv().unwrap_or_else(|_| Err(ended())) {
+        Ok(facts) => Ok((facts, thread)),
         Err(error) => {
             let _ = thread.join();
             Err(error)

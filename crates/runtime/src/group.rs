@@ -140,6 +140,15 @@ impl MethodGroup {
         Snapshot::take(identity, parts, &self.arenas)
     }
 
+    /// Whether [`MethodGroup::restore`] would take `snapshot`.
+    ///
+    /// # Errors
+    /// As [`Method::restore`].
+    pub fn check_snapshot(&self, snapshot: &Snapshot) -> Result<()> {
+        self.must_be_sound()?;
+        snapshot.must_fit(&snapshot::identity(self.program.fingerprint()?, &self.name, &self.arenas))
+    }
+
     /// Puts back what `snapshot` holds, which must be of a group of the same methods in the same order.
     ///
     /// # Errors

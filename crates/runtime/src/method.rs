@@ -178,6 +178,15 @@ impl Method {
         Snapshot::take(identity, parts, &self.arenas)
     }
 
+    /// Whether [`Method::restore`] would take `snapshot`.
+    ///
+    /// # Errors
+    /// As [`Method::restore`].
+    pub fn check_snapshot(&self, snapshot: &Snapshot) -> Result<()> {
+        self.must_be_sound()?;
+        snapshot.must_fit(&snapshot::identity(self.program.fingerprint()?, &self.meta.name, &self.arenas))
+    }
+
     /// Puts back what `snapshot` holds. Runs go on as they did from where it was taken, bit for bit.
     ///
     /// # Errors

@@ -33,17 +33,21 @@ fn write_beside(snapshot: &Snapshot, path: &Path) -> io::Result<()> {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
         }
         let mut file = File::create(&beside)?;
-        let header = header(snapshot);
-        file.write_all(MAGIC)?;
-        file.write_all(&(header.len() as u32).to_le_bytes())?;
-        file.write_all(&header)?;
-        file.write_all(snapshot.data())?;
+        write_to(snapshot, &mut file)?;
         file.sync_all()?;
         std::fs::rename(&beside, path)
     };
     write().inspect_err(|_| {
         let _ = std::fs::remove_file(&beside);
     })
+}
+
+pub(super) fn write_to(snapshot: &Snapshot, file: &mut impl Write) -> io::Result<()> {
+    let header = header(snapshot);
+    file.write_all(MAGIC)?;
+    file.write_all(&(header.len() as u32).to_le_bytes())?;
+    file.write_all(&header)?;
+    file.write_all(snapshot.data())
 }
 
 fn header(snapshot: &Snapshot) -> Vec<u8> {
@@ -65,20 +69,24 @@ fn header(snapshot: &Snapshot) -> Vec<u8> {
     bytes
 }
 
-pub(super) fn open(path: &Path) -> Result<Snapshot> {
+pub(super) fn open(path: &Path, start: u64) -> Result<Snapshot> {
     let read = |source| Error::Read { path: path.to_owned(), source };
     let file = open_regular(path).map_err(read)?;
     let damaged = |reason: &str| Error::SnapshotDamaged { path: path.to_owned(), reason: reason.to_owned() };
+    let short = || damaged("it is too short");
     if file.metadata().map_err(read)?.len() < HEADER_AT as u64 {
-        return Err(damaged("it is too short"));
+        return Err(short());
     }
+    let start = usize::try_from(start).map_err(|_| short())?;
     // SAFETY: the map is only read. Whoever shortens the file while it is in use breaks the snapshot.
     let map = unsafe { Mmap::map(&file) }.map_err(read)?;
-    let (identity, parts, crc, data_at) = parse(&map).map_err(damaged)?;
+    let snapshot = map.get(start..).filter(|snapshot| snapshot.len() >= HEADER_AT).ok_or_else(short)?;
+    let (identity, parts, crc, data_at) = parse(snapshot).map_err(damaged)?;
     let wanted: usize = parts.iter().map(|part| part.bytes).sum();
-    if map.len() - data_at != wanted {
+    if snapshot.len() - data_at != wanted {
         return Err(damaged("it is not as long as it says"));
     }
+    let data_at = start + data_at;
     if crc32fast::hash(&map[data_at..]) != crc {
         return Err(damaged("its contents were changed"));
     }

@@ -10,6 +10,7 @@ use crate::memory::Arena;
 use identity::Identity;
 use memmap2::Mmap;
 use std::fmt;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// What a method's memory held at a moment. It fits the method of the program that it was taken from, in this process or
@@ -48,9 +49,13 @@ impl Snapshot {
         Ok(Self { identity, parts, data: Data::Memory(data) })
     }
 
+    pub(crate) fn must_fit(&self, identity: &Identity) -> Result<()> {
+        self.identity.must_equal(identity)
+    }
+
     /// Puts the parts back into `arenas`, which belong to `identity`.
     pub(crate) fn put_back(&self, identity: &Identity, arenas: &mut [Arena]) -> Result<()> {
-        self.identity.must_equal(identity)?;
+        self.must_fit(identity)?;
         // The arenas' sizes are part of the identity, and the parts were checked against them.
         let mut data = self.data();
         for part in &self.parts {
@@ -84,7 +89,24 @@ impl Snapshot {
     /// # Errors
     /// [`Error::Read`], or [`Error::SnapshotDamaged`] if it is not a snapshot or was changed since it was written.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        file::open(path.as_ref())
+        file::open(path.as_ref(), 0)
+    }
+
+    /// As [`Snapshot::open`], of a snapshot that [`Snapshot::write_to`] put behind other things: from byte `start` on to the
+    /// end of the file.
+    ///
+    /// # Errors
+    /// Those of [`Snapshot::open`].
+    pub fn open_at(path: impl AsRef<Path>, start: u64) -> Result<Self> {
+        file::open(path.as_ref(), start)
+    }
+
+    /// Writes what [`Snapshot::save`] writes, to put it into a file with other things.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write_to(&self, writer: &mut impl Write) -> io::Result<()> {
+        file::write_to(self, writer)
     }
 
     fn data(&self) -> &[u8] {
