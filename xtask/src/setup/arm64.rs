@@ -1,6 +1,7 @@
 //! What compiles and runs tests for 64-bit ARM on another processor.
 
 use super::Context;
+use super::executorch;
 use super::host::{Arch, Host, Os, which};
 use crate::progress;
 use anyhow::{Result, bail};
@@ -14,8 +15,9 @@ pub(crate) fn exists_for(host: &Host) -> bool {
     matches!(&host.os, Os::Linux(_)) && host.arch == Arch::X86_64
 }
 
-/// Adds the target's standard library to the Rust toolchain of this checkout.
+/// Adds the target's standard library to the Rust toolchain of this checkout, and fetches ExecuTorch for it.
 pub(crate) fn ensure(ctx: &Context) -> Result<()> {
+    executorch::ensure_arm64(ctx)?;
     if which("rustup").is_none() {
         bail!("it takes Rust's standard library for {TARGET}, which rustup brings: https://rustup.rs");
     }

@@ -52,13 +52,21 @@ pub(crate) fn ensure(ctx: &Context) -> Result<()> {
         }
         return Ok(());
     }
-    let (wheel, target) = (wheel(ctx)?, folder(ctx));
-    if stamped(&target, wheel) {
-        return Ok(());
+    let what = format!("Fetch ExecuTorch {EXECUTORCH}");
+    unpacked(ctx, &what, wheel(ctx)?, folder(ctx)).map(drop)
+}
+
+/// The install for 64-bit ARM on Linux, whatever machine this is; fetched unless it is there.
+pub(crate) fn ensure_arm64(ctx: &Context) -> Result<PathBuf> {
+    let folder = ctx.cache.path(&format!("executorch/{EXECUTORCH}-aarch64"));
+    unpacked(ctx, &format!("Fetch ExecuTorch {EXECUTORCH} for 64-bit ARM"), &pins::LINUX_AARCH64, folder)
+}
+
+fn unpacked(ctx: &Context, what: &str, wheel: &Wheel, folder: PathBuf) -> Result<PathBuf> {
+    if !stamped(&folder, wheel) {
+        progress::step(&ctx.cache, what, |step| fetch(ctx, step, wheel, &folder))?;
     }
-    progress::step(&ctx.cache, &format!("Fetch ExecuTorch {EXECUTORCH}"), |step| {
-        fetch(ctx, step, wheel, &target)
-    })
+    Ok(folder)
 }
 
 fn fetch(ctx: &Context, step: &Step, wheel: &Wheel, target: &Path) -> Result<()> {

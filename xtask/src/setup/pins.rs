@@ -19,7 +19,7 @@ const LINUX_X86_64: Wheel = Wheel {
     platform: "manylinux_2_28_x86_64",
     sha256: "274c28c2fe2b76acb03f9fa381537425c40e0098dcf886baf6d97a1a55ffe300",
 };
-const LINUX_AARCH64: Wheel = Wheel {
+pub(crate) const LINUX_AARCH64: Wheel = Wheel {
     platform: "manylinux_2_28_aarch64",
     sha256: "8ee02348a3ea80ddf770822911ebf78da616b73afce0fbaaa79f23311c88c66a",
 };

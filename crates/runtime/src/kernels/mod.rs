@@ -21,6 +21,8 @@ mod tensor;
 #[cfg(test)]
 mod testing;
 
+pub(crate) use linear::scratch_bytes as linear_scratch_bytes;
+
 use crate::bridge::ffi;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -3,6 +3,7 @@
 use super::resident::Resident;
 use crate::external::ExternalData;
 use crate::file::{DataFile, FileTensor, Instruction, MethodFile, ProgramFile};
+use crate::kernels::linear_scratch_bytes;
 use crate::preflight::{Checked, constants, distinct};
 use crate::program::{LoadMode, Program};
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ pub struct MemoryNeed {
     pub delegate_bytes: u64,
     /// What delegates need beside it while they run, at most. XNNPACK's parts share one workspace.
     pub workspace_bytes: u64,
-    /// What portable kernels ask for while they run, at most.
+    /// What kernels outside of delegates ask for while they run, at most.
     pub temporary_bytes: u64,
     /// ExecuTorch's own tables: values, tensors, argument lists.
     pub table_bytes: u64,
@@ -132,17 +133,22 @@ fn state(checked: &Checked) -> u64 {
     sum(arenas.into_values().map(distinct))
 }
 
-/// Of ExecuTorch 1.5.1's kernels only `topk` asks for memory: a queue of value and index for each element of a row.
+/// Of ExecuTorch 1.5.1's kernels only `topk` asks for memory: a queue of value and index for each element of a row. Our
+/// linear keeps the rows that it quantised last.
 fn temporary(method: &MethodFile) -> u64 {
     const ENTRY_BYTES: u64 = 16;
-    let queue = |step: &Instruction| match step {
-        Instruction::Kernel { operator, args } if method.operators[*operator].starts_with("aten::topk") => {
-            let input = args.first().and_then(|&at| method.values[at].as_tensor());
-            input.map(|tensor| elements(tensor).saturating_mul(ENTRY_BYTES))
-        }
-        _ => None,
+    let most = |name: &str, bytes: fn(u64) -> u64| {
+        let of_step = |step: &Instruction| match step {
+            Instruction::Kernel { operator, args } if method.operators[*operator].starts_with(name) => {
+                let input = args.first().and_then(|&at| method.values[at].as_tensor());
+                input.map(|tensor| bytes(elements(tensor)))
+            }
+            _ => None,
+        };
+        method.instructions.iter().filter_map(of_step).max().unwrap_or(0)
     };
-    method.instructions.iter().filter_map(queue).max().unwrap_or(0)
+    let queue = most("aten::topk", |elements| elements.saturating_mul(ENTRY_BYTES));
+    sum([queue, most("nearside::linear", linear_scratch_bytes)])
 }
 
 fn elements(tensor: &FileTensor) -> u64 {
@@ -177,9 +183,8 @@ mod tests {
     use crate::file::{Dynamism, FileValue, Storage};
     use crate::tensor::DType;
 
-    #[test]
-    fn sizes_that_no_memory_holds_do_not_add_up_to_small_ones() {
-        let bytes = i64::MAX as u64;
+    /// A method that calls an operator on a tensor of u8.
+    fn method(operator: &str, bytes: u64) -> MethodFile {
         let tensor = FileTensor {
             dtype: DType::U8,
             sizes: vec![i32::MAX, i32::MAX],
@@ -189,17 +194,23 @@ mod tests {
             name: None,
             bytes,
         };
-        let method = MethodFile {
+        MethodFile {
             name: "forward".into(),
             values: vec![FileValue::Tensor(tensor)],
             inputs: vec![],
             outputs: vec![],
-            operators: vec!["aten::topk.values".into()],
+            operators: vec![operator.into()],
             delegates: vec![],
             instructions: vec![Instruction::Kernel { operator: 0, args: vec![0] }],
             planned_bytes: vec![bytes],
             device: None,
-        };
+        }
+    }
+
+    #[test]
+    fn sizes_that_no_memory_holds_do_not_add_up_to_small_ones() {
+        let bytes = i64::MAX as u64;
+        let method = method("aten::topk.values", bytes);
         let temporary_bytes = temporary(&method);
         assert_eq!(temporary_bytes, u64::MAX);
         let need = MemoryNeed {
@@ -209,5 +220,12 @@ mod tests {
             ..MemoryNeed::default()
         };
         assert_eq!(need.total_bytes(), u64::MAX);
+    }
+
+    #[test]
+    fn the_longest_rows_that_a_linear_quantises_count() {
+        // 32 bytes and three numbers for 32 elements.
+        assert_eq!(temporary(&method("nearside::linear.out", 64)), 88);
+        assert_eq!(temporary(&method("nearside::embedding.out", 64)), 0);
     }
 }

@@ -8,6 +8,9 @@ use std::ops::Range;
 /// Rows of a panel, at most.
 pub(super) const MOST_ROWS: usize = 8;
 
+/// Bytes of a block: its values, scale, sum and correction.
+const BLOCK_BYTES: usize = BLOCK + 2 * size_of::<f32>() + size_of::<i32>();
+
 /// Elements that a task quantises: a few microseconds.
 const TASK: usize = 32 << 10;
 
@@ -112,7 +115,12 @@ impl Activations {
 
     /// Bytes of a panel.
     pub(super) fn panel_bytes(&self) -> usize {
-        self.panel * self.blocks * (BLOCK + 2 * size_of::<f32>() + size_of::<i32>())
+        self.panel * self.blocks * BLOCK_BYTES
+    }
+
+    /// Bytes of so many elements.
+    pub(super) fn bytes(elements: u64) -> u64 {
+        elements.div_ceil(BLOCK as u64).saturating_mul(BLOCK_BYTES as u64)
     }
 
     /// The rows of x that are in a panel.
@@ -136,7 +144,7 @@ impl Activations {
 /// Makes a buffer as long as it must be. It keeps its memory when it gets shorter.
 fn fit<T: Clone>(buffer: &mut Vec<T>, count: usize, with: T) -> Result<(), String> {
     let more = count.saturating_sub(buffer.len());
-    buffer.try_reserve(more).map_err(|_| "there is no memory for the quantised rows of x")?;
+    buffer.try_reserve_exact(more).map_err(|_| "there is no memory for the quantised rows of x")?;
     buffer.resize(count, with);
     Ok(())
 }

@@ -39,6 +39,11 @@ thread_local! {
     static ACTIVATIONS: RefCell<Activations> = const { RefCell::new(Activations::new()) };
 }
 
+/// Bytes that a thread keeps once it made a call with so many elements of x.
+pub(crate) fn scratch_bytes(elements: u64) -> u64 {
+    Activations::bytes(elements)
+}
+
 /// Runs a call.
 ///
 /// # Errors

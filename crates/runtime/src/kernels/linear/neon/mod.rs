@@ -1,5 +1,7 @@
 //! NEON: a tile's rows are the lanes of four vectors.
 
+#![expect(clippy::needless_range_loop, reason = "an index is of several arrays")]
+
 mod dot;
 mod matrix;
 mod widening;
