@@ -1,13 +1,13 @@
 //! A block of rows that attends over a key head: tile by tile, each key and value read once for all of them.
 
 use super::cache::Kind;
-use super::mix::mix;
+use super::mix::{mix, mix_whole};
 use super::partial::Partial;
 use super::scores::{self, Rows};
 use super::softmax::{Running, merge, weigh};
 use super::tile::Tile;
 use super::{Attention, BLOCK, SCORES, SPLIT, TILE, TOGETHER, packed, queries};
-use crate::kernels::lanes::PADDING;
+use crate::kernels::lanes::{PADDING, has_whole_weights};
 use crate::kernels::scratch::{Parts, Scratch};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -46,11 +46,14 @@ struct Row {
     /// By which its products are multiplied.
     scale: f32,
     running: Running,
+    /// By which its weights are multiplied, where they are whole numbers.
+    step: f32,
     total: Option<Running>,
 }
 
 impl Row {
-    const NONE: Self = Self { first: 0, end: 0, scale: 0.0, running: Running::NOTHING, total: None };
+    const NONE: Self =
+        Self { first: 0, end: 0, scale: 0.0, running: Running::NOTHING, step: 0.0, total: None };
 
     /// What it sees of the tile that begins at a position.
     fn seen(&self, tile: usize) -> Range<usize> {
@@ -66,6 +69,8 @@ struct Block<'a> {
     rows: [Row; BLOCK],
     count: usize,
     dim: usize,
+    /// Whether weights are whole numbers.
+    whole: bool,
     /// `[rows, dim]`, and as bytes.
     queries: &'a mut [f32],
     bytes: &'a mut [f32],
@@ -81,7 +86,9 @@ impl<'a> Block<'a> {
     fn new(call: &'a Attention<'a>, work: &'a Work, scratch: &'a mut Scratch) -> Self {
         let count = work.rows.len();
         let dim = call.shape.dim.next_multiple_of(PADDING);
-        let many = count >= MANY;
+        // Whole numbers are multiplied as they are.
+        let whole = call.keys.kind == Kind::I8 && has_whole_weights(call.set);
+        let many = count >= MANY && !whole;
         let (each, scores, bytes) = (count * dim, count * SCORES, (count * dim).div_ceil(size_of::<f32>()));
         let total = 3 * Parts::length(each) + Parts::length(bytes) + Parts::length(scores);
         let mut parts = Parts(scratch.floats(total + Tile::floats(call.keys.kind, dim, many)));
@@ -91,6 +98,7 @@ impl<'a> Block<'a> {
             rows: [Row::NONE; BLOCK],
             count,
             dim,
+            whole,
             queries: parts.take(each),
             bytes: parts.take(bytes),
             products: parts.take(scores),
@@ -186,14 +194,18 @@ impl<'a> Block<'a> {
         let scales = self.tile.scales();
         // SAFETY: the caller's promise.
         unsafe {
-            self.multiply(which.clone(), any);
+            self.multiply(which.clone(), any.clone());
             for (row, seen) in which.clone().zip(&seen) {
                 if !seen.is_empty() {
                     let products = self.products[row * SCORES..].as_mut_ptr();
                     let out = &mut self.out[row * self.dim..(row + 1) * self.dim];
-                    let Row { scale, running, .. } = &mut self.rows[row];
-                    weigh(set, products, seen.clone(), *scale, scales, running, out);
+                    let Row { scale, running, step, .. } = &mut self.rows[row];
+                    weigh(set, products, seen.clone(), *scale, scales, running, step, out);
                 }
+            }
+            if self.whole {
+                self.mix_whole(which, &seen, any);
+                return;
             }
             // What not all of the rows see is summed up for each.
             if all.is_empty() {
@@ -240,6 +252,26 @@ impl<'a> Block<'a> {
         let (kind, values) = self.tile.values();
         // SAFETY: the caller's promise.
         unsafe { mix(self.call.set, kind, which.len(), weights, values, seen, self.dim, out) };
+    }
+
+    /// Adds the weighted values of slots that any of the rows sees: the others' weights are 0.
+    unsafe fn mix_whole(&mut self, which: Range<usize>, seen: &[Range<usize>], any: Range<usize>) {
+        let mut steps = [0.0; TOGETHER];
+        for (at, row) in which.clone().enumerate() {
+            if seen[at].start < seen[at].end {
+                steps[at] = self.rows[row].step;
+            } else {
+                self.products[row * SCORES + TILE..(row + 1) * SCORES].fill(0.0);
+            }
+        }
+        let weights = self.products[which.start * SCORES + TILE..].as_ptr().cast::<i16>();
+        let out = self.out[which.start * self.dim..].as_mut_ptr();
+        let values = self.tile.value(any.start).cast();
+        // SAFETY: the caller's promise.
+        unsafe {
+            let weights = weights.add(any.start);
+            mix_whole(self.call.set, which.len(), weights, steps, values, any.len(), self.dim, out);
+        }
     }
 
     /// Takes what came of a split to what came of the ones before.

@@ -1,8 +1,8 @@
 //! Sums of values by weight.
 
-use super::SCORES;
 use super::cache::Kind;
 use super::element::{Element, F16, F32, I8};
+use super::{SCORES, TOGETHER};
 use crate::kernels::lanes::{Lanes, dispatch};
 use std::ops::Range;
 
@@ -128,4 +128,61 @@ unsafe fn columns<L: Lanes, E: Element, const R: usize, const V: usize>(
             }
         }
     }
+}
+
+dispatch! {
+    /// Adds `count` values of whole numbers, one after the other, to the output of each of `rows` rows, from 1 to
+    /// [`TOGETHER`]: times their weights and the row's step, of [`super::softmax::weigh`]. `weights` is [`SCORES`] a row,
+    /// and begins with the first value's.
+    ///
+    /// # Safety
+    /// As for [`Lanes`].
+    pub(super) unsafe fn mix_whole(
+        rows: usize,
+        weights: *const i16,
+        steps: [f32; TOGETHER],
+        values: *const i8,
+        count: usize,
+        dim: usize,
+        out: *mut f32,
+    ) = whole_with_set
+}
+
+#[inline(always)]
+unsafe fn whole_with_set<L: Lanes>(
+    rows: usize,
+    weights: *const i16,
+    steps: [f32; TOGETHER],
+    values: *const i8,
+    count: usize,
+    dim: usize,
+    out: *mut f32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match rows {
+            4 => whole_rows::<L, 4>(weights, steps, values, count, dim, out),
+            3 => whole_rows::<L, 3>(weights, steps, values, count, dim, out),
+            2 => whole_rows::<L, 2>(weights, steps, values, count, dim, out),
+            _ => whole_rows::<L, 1>(weights, steps, values, count, dim, out),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn whole_rows<L: Lanes, const R: usize>(
+    weights: *const i16,
+    steps: [f32; TOGETHER],
+    values: *const i8,
+    count: usize,
+    dim: usize,
+    out: *mut f32,
+) {
+    let (mut lines, mut their_steps) = ([weights; R], [0.0; R]);
+    for row in 0..R {
+        lines[row] = weights.wrapping_add(2 * row * SCORES);
+        their_steps[row] = steps[row];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { L::mix_i8::<R>(lines, their_steps, values, count, dim, out) };
 }

@@ -42,8 +42,9 @@ use queries::Queries;
 /// Positions whose scores are computed at once. Tiles begin at multiples of it.
 const TILE: usize = 64;
 
-/// Products of a row with a tile's keys: kernels may write some beyond.
-const SCORES: usize = TILE + 16;
+/// Products of a row with a tile's keys, which kernels may write some beyond of, and then its weights as whole numbers of 16
+/// bits, where they are summed as such.
+const SCORES: usize = TILE + TILE / 2;
 
 /// Positions that one running softmax goes over: a whole number of tiles.
 const SPLIT: usize = 256;

@@ -1,7 +1,7 @@
 //! The softmax as scores come by (Milakov and Gimelshein, 2018, arXiv:1805.02867): a running maximum, and a sum and an
 //! output that are scaled down when it grows. So nothing is stored for a row but these, however long the cache is.
 
-use super::SCORES;
+use super::{SCORES, TILE};
 use crate::kernels::lanes::{Lanes, dispatch, exp_of_negative};
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ pub(super) struct Scales {
 
 dispatch! {
     /// Makes weights of the products `[SCORES]` of a tile's keys: of the seen ones, which are one at least. `scales` are
-    /// for the whole tile.
+    /// for the whole tile; then weights are whole numbers for some instruction sets, which are to be multiplied by `step`.
     ///
     /// # Safety
     /// As for [`Lanes`].
@@ -37,6 +37,7 @@ dispatch! {
         scale: f32,
         scales: Option<Scales>,
         running: &mut Running,
+        step: &mut f32,
         out: &mut [f32],
     ) = weigh_with
 }
@@ -48,6 +49,7 @@ unsafe fn weigh_with<L: Lanes>(
     scale: f32,
     scales: Option<Scales>,
     running: &mut Running,
+    step: &mut f32,
     out: &mut [f32],
 ) {
     let vectors = seen.start / L::LANES * L::LANES..seen.end.next_multiple_of(L::LANES);
@@ -70,15 +72,20 @@ unsafe fn weigh_with<L: Lanes>(
             largest = L::max(L::load(products.add(at)), largest);
         }
         let largest = L::largest(largest);
-        let mut sum = L::splat(0.0);
-        for at in vectors.step_by(L::LANES) {
-            let weight = exp_of_negative::<L>(L::sub(L::load(products.add(at)), L::splat(largest)));
+        let (mut sum, mut heaviest) = (L::splat(0.0), L::splat(0.0));
+        for at in vectors.clone().step_by(L::LANES) {
+            let mut weight = exp_of_negative::<L>(L::sub(L::load(products.add(at)), L::splat(largest)));
             sum = L::add(sum, weight);
-            let weight = match scales {
-                Some(scales) => L::mul(weight, L::load(scales.values.add(at))),
-                None => weight,
-            };
+            if let Some(scales) = scales {
+                let scaled = L::mul(weight, L::load(scales.values.add(at)));
+                // Where nothing is seen the scale may be no number.
+                weight = L::if_below(weight, f32::MIN_POSITIVE, L::splat(0.0), scaled);
+                heaviest = L::max(weight, heaviest);
+            }
             L::store(products.add(at), weight);
+        }
+        if scales.is_some() && L::WHOLE_WEIGHTS {
+            *step = round::<L>(products, vectors, L::largest(heaviest));
         }
         let sum = L::sum(sum);
         if running.largest == largest {
@@ -92,6 +99,22 @@ unsafe fn weigh_with<L: Lanes>(
             L::store(out, L::mul(L::load(out), L::splat(shrink)));
         }
     }
+}
+
+/// Rounds the weights to whole numbers of 15 bits, behind them, and gives by what to multiply these.
+#[inline(always)]
+unsafe fn round<L: Lanes>(weights: *mut f32, seen: Range<usize>, heaviest: f32) -> f32 {
+    const MOST: f32 = i16::MAX as f32;
+    // SAFETY: the caller's promise.
+    unsafe {
+        let whole = weights.add(TILE).cast::<i16>();
+        whole.write_bytes(0, TILE);
+        let factor = L::splat(if heaviest > 0.0 { MOST / heaviest } else { 0.0 });
+        for at in seen.step_by(L::LANES) {
+            L::store_i16(whole.add(at), L::mul(L::load(weights.add(at)), factor));
+        }
+    }
+    heaviest / MOST
 }
 
 dispatch! {

@@ -64,6 +64,11 @@ impl<'a> Tile<'a> {
         self.keys.wrapping_add(at * self.dim * self.call.keys.kind.bytes())
     }
 
+    /// A value as it is, which must have been loaded.
+    pub(super) fn value(&self, at: usize) -> *const u8 {
+        self.values.wrapping_add(at * self.dim * self.call.values.kind.bytes())
+    }
+
     /// The values, of which only those that were loaded are there.
     pub(super) fn values(&self) -> (Kind, *const u8) {
         if self.many { (Kind::F32, self.float_values) } else { (self.call.values.kind, self.values) }

@@ -12,6 +12,7 @@ impl Lanes for Avx512 {
     const PACKED: [usize; 2] = [4, 2];
     const ROWS: usize = 4;
     const COLUMNS: usize = 4;
+    const WHOLE_WEIGHTS: bool = true;
     type F = __m512;
     type Parts = __m256;
 
@@ -243,6 +244,105 @@ impl Lanes for Avx512 {
                 }
             }
         }
+    }
+
+    #[inline(always)]
+    unsafe fn store_i16(to: *mut i16, x: Self::F) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_storeu_si256(to.cast(), _mm512_cvtsepi32_epi16(_mm512_cvtps_epi32(x))) }
+    }
+
+    #[inline(always)]
+    unsafe fn mix_i8<const R: usize>(
+        weights: [*const i16; R],
+        steps: [f32; R],
+        values: *const i8,
+        count: usize,
+        length: usize,
+        out: *mut f32,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut at = 0;
+            while at + 64 <= length {
+                mix_columns::<R, 2>(weights, steps, values, count, length, out, at);
+                at += 64;
+            }
+            while at < length {
+                mix_columns::<R, 1>(weights, steps, values, count, length, out, at);
+                at += 32;
+            }
+        }
+    }
+}
+
+/// Of `V` times 32 columns from `at` on, or of the last 16.
+#[inline(always)]
+unsafe fn mix_columns<const R: usize, const V: usize>(
+    weights: [*const i16; R],
+    steps: [f32; R],
+    values: *const i8,
+    count: usize,
+    length: usize,
+    out: *mut f32,
+    at: usize,
+) {
+    // SAFETY: the caller's promise; the last of an odd number of values meets a weight of 0 besides.
+    unsafe {
+        let mut sums = [[[_mm512_setzero_si512(); 2]; V]; R];
+        for slot in (0..count).step_by(2) {
+            let line = values.add(slot * length + at);
+            let next = if slot + 1 < count { line.add(length) } else { line };
+            let mut pairs = [[_mm512_setzero_si512(); 2]; V];
+            for part in 0..V {
+                let left = length - at - 32 * part;
+                let (one, two) =
+                    (load_words(line.add(32 * part), left), load_words(next.add(32 * part), left));
+                pairs[part] = [_mm512_unpacklo_epi16(one, two), _mm512_unpackhi_epi16(one, two)];
+            }
+            for row in 0..R {
+                let mut both = weights[row].add(slot).cast::<i32>().read_unaligned();
+                if slot + 1 == count {
+                    both &= 0xffff;
+                }
+                let weight = _mm512_set1_epi32(both);
+                for part in 0..V {
+                    for half in 0..2 {
+                        let sum = sums[row][part][half];
+                        sums[row][part][half] = _mm512_dpwssd_epi32(sum, weight, pairs[part][half]);
+                    }
+                }
+            }
+        }
+        // Words 0 to 3 of each quarter's eight are in the first sum, 4 to 7 in the second.
+        let early = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
+        let late = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
+        for row in 0..R {
+            for part in 0..V {
+                let [a, b] = sums[row][part];
+                let to = out.add(row * length + at + 32 * part);
+                let step = _mm512_set1_ps(steps[row]);
+                let sum = _mm512_cvtepi32_ps(_mm512_permutex2var_epi32(a, early, b));
+                _mm512_storeu_ps(to, _mm512_fmadd_ps(sum, step, _mm512_loadu_ps(to)));
+                if length - at - 32 * part > 16 {
+                    let to = to.add(16);
+                    let sum = _mm512_cvtepi32_ps(_mm512_permutex2var_epi32(a, late, b));
+                    _mm512_storeu_ps(to, _mm512_fmadd_ps(sum, step, _mm512_loadu_ps(to)));
+                }
+            }
+        }
+    }
+}
+
+/// 32 bytes as words, or 16 and zeros.
+#[inline(always)]
+unsafe fn load_words(from: *const i8, left: usize) -> __m512i {
+    // SAFETY: the caller's promise; no byte past `left` is read.
+    unsafe {
+        if left >= 32 {
+            return _mm512_cvtepi8_epi16(_mm256_loadu_si256(from.cast()));
+        }
+        _mm512_cvtepi8_epi16(_mm256_zextsi128_si256(_mm_loadu_si128(from.cast())))
     }
 }
 

@@ -26,12 +26,31 @@ pub(super) use exp::{exp_of_negative, sigmoid};
 pub(super) use neon::{Neon, NeonDot};
 pub(super) use scalar::Scalar;
 
+use super::instruction_set::InstructionSet;
+
 /// Partial sums of a dot product: element `i` goes to sum `i % PARTS`. All instruction sets keep as many, so that a dot
 /// product is added up in the same order whatever the width of their vectors.
 pub(super) const PARTS: usize = 8;
 
 /// Heads are padded to a multiple of so many elements where they are none.
 pub(super) const PADDING: usize = 16;
+
+/// Whether [`Lanes::WHOLE_WEIGHTS`] of the instruction set.
+pub(super) fn has_whole_weights(set: InstructionSet) -> bool {
+    let mut whole = false;
+    // SAFETY: it computes nothing.
+    unsafe { ask_for_whole_weights(set, &mut whole) };
+    whole
+}
+
+dispatch! {
+    unsafe fn ask_for_whole_weights(whole: &mut bool) = whole_weights_of
+}
+
+#[inline(always)]
+unsafe fn whole_weights_of<L: Lanes>(whole: &mut bool) {
+    *whole = L::WHOLE_WEIGHTS;
+}
 
 /// An instruction set's vectors.
 ///
@@ -101,4 +120,44 @@ pub(super) trait Lanes: Copy {
         length: usize,
         out: [*mut f32; R],
     );
+
+    /// Whether sums of values that are bytes are of products of whole numbers: [`Lanes::mix_i8`].
+    const WHOLE_WEIGHTS: bool = false;
+
+    /// Weights as whole numbers, rounded.
+    unsafe fn store_i16(to: *mut i16, x: Self::F) {
+        let mut floats = [0.0; PADDING];
+        // SAFETY: the caller's promise.
+        unsafe {
+            Self::store(floats.as_mut_ptr(), x);
+            for (lane, float) in floats[..Self::LANES].iter().enumerate() {
+                *to.add(lane) = float.round_ties_even() as i16;
+            }
+        }
+    }
+
+    /// Adds `count` values, one after the other, of `length` bytes each, a multiple of [`PADDING`], to the sum of each of
+    /// `R` rows, `length` floats one after the other: times their weights and the row's step. The products are summed as
+    /// whole numbers, for which there must be 64 at most.
+    unsafe fn mix_i8<const R: usize>(
+        weights: [*const i16; R],
+        steps: [f32; R],
+        values: *const i8,
+        count: usize,
+        length: usize,
+        out: *mut f32,
+    ) {
+        for row in 0..R {
+            for at in 0..length {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let product = |slot: usize| {
+                        i32::from(*weights[row].add(slot)) * i32::from(*values.add(slot * length + at))
+                    };
+                    let sum: i32 = (0..count).map(product).sum();
+                    *out.add(row * length + at) += sum as f32 * steps[row];
+                }
+            }
+        }
+    }
 }
