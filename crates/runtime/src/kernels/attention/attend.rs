@@ -4,7 +4,7 @@ use super::cache::Kind;
 use super::mix::{mix, mix_whole};
 use super::partial::Partial;
 use super::scores::{self, Rows};
-use super::softmax::{Running, merge, weigh};
+use super::softmax::{Running, Weighed, merge, weigh};
 use super::tile::Tile;
 use super::{Attention, BLOCK, SCORES, SPLIT, TILE, TOGETHER, packed, queries};
 use crate::kernels::lanes::{PADDING, has_whole_weights};
@@ -178,7 +178,6 @@ impl<'a> Block<'a> {
 
     /// Takes a tile's keys and values in, for some of the rows.
     unsafe fn take_tile(&mut self, which: Range<usize>, tile: usize) {
-        let set = self.call.set;
         let mut seen: [Range<usize>; TOGETHER] = Default::default();
         let (mut any, mut all) = (TILE..0, 0..TILE);
         for (seen, row) in seen.iter_mut().zip(&self.rows[which.clone()]) {
@@ -191,18 +190,10 @@ impl<'a> Block<'a> {
         if any.is_empty() {
             return;
         }
-        let scales = self.tile.scales();
         // SAFETY: the caller's promise.
         unsafe {
             self.multiply(which.clone(), any.clone());
-            for (row, seen) in which.clone().zip(&seen) {
-                if !seen.is_empty() {
-                    let products = self.products[row * SCORES..].as_mut_ptr();
-                    let out = &mut self.out[row * self.dim..(row + 1) * self.dim];
-                    let Row { scale, running, step, .. } = &mut self.rows[row];
-                    weigh(set, products, seen.clone(), *scale, scales, running, step, out);
-                }
-            }
+            self.weigh(which.clone(), &seen);
             if self.whole {
                 self.mix_whole(which, &seen, any);
                 return;
@@ -240,6 +231,25 @@ impl<'a> Block<'a> {
             let key = self.tile.key(seen.start);
             scores::products(set, self.call.keys.kind, rows, key, seen.len(), dim, out.add(seen.start));
         }
+    }
+
+    /// Makes weights of the products of keys that are seen.
+    unsafe fn weigh(&mut self, which: Range<usize>, seen: &[Range<usize>; TOGETHER]) {
+        let mut weighed: [Option<Weighed<'_>>; TOGETHER] = [const { None }; TOGETHER];
+        let rows = &mut self.rows[which.clone()];
+        let products = self.products[which.start * SCORES..which.end * SCORES].chunks_exact_mut(SCORES);
+        let outs = self.out[which.start * self.dim..which.end * self.dim].chunks_exact_mut(self.dim);
+        for ((((row, products), out), seen), weighed) in
+            rows.iter_mut().zip(products).zip(outs).zip(seen).zip(&mut weighed)
+        {
+            let Row { scale, running, step, .. } = row;
+            if seen.start < seen.end {
+                let (products, seen, scale) = (products.as_mut_ptr(), seen.clone(), *scale);
+                *weighed = Some(Weighed { products, seen, scale, running, step, out });
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { weigh(self.call.set, &mut weighed, self.tile.scales()) };
     }
 
     /// Adds the weighted values of slots that all of the rows see.

@@ -43,8 +43,8 @@ use queries::Queries;
 const TILE: usize = 64;
 
 /// Products of a row with a tile's keys, which kernels may write some beyond of, and then its weights as whole numbers of 16
-/// bits, where they are summed as such.
-const SCORES: usize = TILE + TILE / 2;
+/// bits and zeros, where they are summed as such.
+const SCORES: usize = TILE + TILE / 2 + 16;
 
 /// Positions that one running softmax goes over: a whole number of tiles.
 const SPLIT: usize = 256;

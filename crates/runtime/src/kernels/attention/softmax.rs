@@ -1,8 +1,8 @@
 //! The softmax as scores come by (Milakov and Gimelshein, 2018, arXiv:1805.02867): a running maximum, and a sum and an
 //! output that are scaled down when it grows. So nothing is stored for a row but these, however long the cache is.
 
-use super::{SCORES, TILE};
-use crate::kernels::lanes::{Lanes, dispatch, exp_of_negative};
+use super::{SCORES, TILE, TOGETHER};
+use crate::kernels::lanes::{Lanes, dispatch};
 use std::ops::Range;
 
 /// What is kept of a row beside its output.
@@ -25,56 +25,113 @@ pub(super) struct Scales {
     pub(super) values: *const f32,
 }
 
+/// What is weighed of a row.
+pub(super) struct Weighed<'a> {
+    /// Its products with a tile's keys, `[SCORES]`.
+    pub(super) products: *mut f32,
+    /// The keys that it sees of them, one at least.
+    pub(super) seen: Range<usize>,
+    /// By which the products are multiplied.
+    pub(super) scale: f32,
+    pub(super) running: &'a mut Running,
+    /// By which weights are to be multiplied that are whole numbers.
+    pub(super) step: &'a mut f32,
+    /// Its output so far.
+    pub(super) out: &'a mut [f32],
+}
+
 dispatch! {
-    /// Makes weights of the products `[SCORES]` of a tile's keys: of the seen ones, which are one at least. `scales` are
-    /// for the whole tile; then weights are whole numbers for some instruction sets, which are to be multiplied by `step`.
+    /// Makes weights of the products of some rows. `scales` are for the whole tile; then weights are whole numbers for some
+    /// instruction sets.
     ///
     /// # Safety
     /// As for [`Lanes`].
-    pub(super) unsafe fn weigh(
-        products: *mut f32,
-        seen: Range<usize>,
-        scale: f32,
-        scales: Option<Scales>,
-        running: &mut Running,
-        step: &mut f32,
-        out: &mut [f32],
-    ) = weigh_with
+    pub(super) unsafe fn weigh(rows: &mut [Option<Weighed<'_>>; TOGETHER], scales: Option<Scales>) = weigh_with
 }
 
+/// Goes through the rows in each step, so that none waits for the end of another's.
 #[inline(always)]
-unsafe fn weigh_with<L: Lanes>(
-    products: *mut f32,
-    seen: Range<usize>,
-    scale: f32,
-    scales: Option<Scales>,
-    running: &mut Running,
-    step: &mut f32,
-    out: &mut [f32],
-) {
-    let vectors = seen.start / L::LANES * L::LANES..seen.end.next_multiple_of(L::LANES);
-    debug_assert!(!seen.is_empty() && vectors.end <= SCORES);
+unsafe fn weigh_with<L: Lanes>(rows: &mut [Option<Weighed<'_>>; TOGETHER], scales: Option<Scales>) {
+    let mut largest = [0.0; TOGETHER];
+    let (mut sums, mut heaviest) = ([0.0; TOGETHER], [0.0; TOGETHER]);
     // SAFETY: the caller's promise.
     unsafe {
-        let scale = L::splat(scale);
+        for (row, largest) in rows.iter().zip(&mut largest) {
+            if let Some(row) = row {
+                *largest = score::<L>(row, scales);
+            }
+        }
+        for at in 0..TOGETHER {
+            if let Some(row) = &rows[at] {
+                (sums[at], heaviest[at]) = exponentiate::<L>(row, scales, largest[at]);
+            }
+        }
+        for at in 0..TOGETHER {
+            let Some(row) = &mut rows[at] else { continue };
+            if scales.is_some() && L::WHOLE_WEIGHTS {
+                *row.step = round::<L>(row.products, vectors::<L>(&row.seen), heaviest[at]);
+            }
+            if row.running.largest == largest[at] {
+                row.running.sum += sums[at];
+                continue;
+            }
+            let shrink = exp::<L>(row.running.largest - largest[at]);
+            *row.running = Running { largest: largest[at], sum: row.running.sum * shrink + sums[at] };
+            for at in (0..row.out.len()).step_by(L::LANES) {
+                let out = row.out.as_mut_ptr().add(at);
+                L::store(out, L::mul(L::load(out), L::splat(shrink)));
+            }
+        }
+    }
+}
+
+/// Whole vectors with all that is seen.
+#[inline(always)]
+fn vectors<L: Lanes>(seen: &Range<usize>) -> Range<usize> {
+    seen.start / L::LANES * L::LANES..seen.end.next_multiple_of(L::LANES)
+}
+
+/// Scales the products, with none where nothing is seen, and gives the largest so far.
+#[inline(always)]
+unsafe fn score<L: Lanes>(row: &Weighed<'_>, scales: Option<Scales>) -> f32 {
+    let (products, seen, vectors) = (row.products, &row.seen, vectors::<L>(&row.seen));
+    debug_assert!(seen.start < seen.end && vectors.end <= SCORES);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let scale = L::splat(row.scale);
+        let mut largest = L::splat(row.running.largest);
         for at in vectors.clone().step_by(L::LANES) {
             let mut score = L::mul(L::load(products.add(at)), scale);
             if let Some(scales) = scales {
                 score = L::mul(score, L::load(scales.keys.add(at)));
             }
+            largest = L::max(score, largest);
             L::store(products.add(at), score);
         }
+        if vectors == *seen {
+            return L::largest(largest);
+        }
+        // Again, as there are some among them that are not seen.
         for unseen in (vectors.start..seen.start).chain(seen.end..vectors.end) {
             *products.add(unseen) = f32::NEG_INFINITY;
         }
-        let mut largest = L::splat(running.largest);
-        for at in vectors.clone().step_by(L::LANES) {
+        let mut largest = L::splat(row.running.largest);
+        for at in vectors.step_by(L::LANES) {
             largest = L::max(L::load(products.add(at)), largest);
         }
-        let largest = L::largest(largest);
+        L::largest(largest)
+    }
+}
+
+/// Makes weights of the scores, and gives their sum and, once multiplied by the values' scales, the largest.
+#[inline(always)]
+unsafe fn exponentiate<L: Lanes>(row: &Weighed<'_>, scales: Option<Scales>, largest: f32) -> (f32, f32) {
+    let products = row.products;
+    // SAFETY: the caller's promise.
+    unsafe {
         let (mut sum, mut heaviest) = (L::splat(0.0), L::splat(0.0));
-        for at in vectors.clone().step_by(L::LANES) {
-            let mut weight = exp_of_negative::<L>(L::sub(L::load(products.add(at)), L::splat(largest)));
+        for at in vectors::<L>(&row.seen).step_by(L::LANES) {
+            let mut weight = L::exp_of_negative(L::sub(L::load(products.add(at)), L::splat(largest)));
             sum = L::add(sum, weight);
             if let Some(scales) = scales {
                 let scaled = L::mul(weight, L::load(scales.values.add(at)));
@@ -84,20 +141,7 @@ unsafe fn weigh_with<L: Lanes>(
             }
             L::store(products.add(at), weight);
         }
-        if scales.is_some() && L::WHOLE_WEIGHTS {
-            *step = round::<L>(products, vectors, L::largest(heaviest));
-        }
-        let sum = L::sum(sum);
-        if running.largest == largest {
-            running.sum += sum;
-            return;
-        }
-        let shrink = exp::<L>(running.largest - largest);
-        *running = Running { largest, sum: running.sum * shrink + sum };
-        for at in (0..out.len()).step_by(L::LANES) {
-            let out = out.as_mut_ptr().add(at);
-            L::store(out, L::mul(L::load(out), L::splat(shrink)));
-        }
+        (L::sum(sum), L::largest(heaviest))
     }
 }
 
@@ -108,7 +152,7 @@ unsafe fn round<L: Lanes>(weights: *mut f32, seen: Range<usize>, heaviest: f32) 
     // SAFETY: the caller's promise.
     unsafe {
         let whole = weights.add(TILE).cast::<i16>();
-        whole.write_bytes(0, TILE);
+        whole.write_bytes(0, TILE + 2);
         let factor = L::splat(if heaviest > 0.0 { MOST / heaviest } else { 0.0 });
         for at in seen.step_by(L::LANES) {
             L::store_i16(whole.add(at), L::mul(L::load(weights.add(at)), factor));
@@ -148,6 +192,6 @@ unsafe fn merge_with<L: Lanes>(running: &mut Running, out: &mut [f32], later: Ru
 unsafe fn exp<L: Lanes>(x: f32) -> f32 {
     let mut lanes = [0.0; crate::kernels::lanes::PADDING];
     // SAFETY: the caller's promise; a vector has fewer lanes.
-    unsafe { L::store(lanes.as_mut_ptr(), exp_of_negative::<L>(L::splat(x))) };
+    unsafe { L::store(lanes.as_mut_ptr(), L::exp_of_negative(L::splat(x))) };
     lanes[0]
 }

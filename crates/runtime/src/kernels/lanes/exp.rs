@@ -11,7 +11,7 @@ const ROUND: f32 = 12_582_912.0; // 1.5 * 2^23
 /// # Safety
 /// The processor has the instruction set.
 #[inline(always)]
-pub(in crate::kernels) unsafe fn exp_of_negative<L: Lanes>(x: L::F) -> L::F {
+pub(super) unsafe fn exp_of_negative<L: Lanes>(x: L::F) -> L::F {
     // SAFETY: the caller's promise.
     unsafe {
         let round = L::splat(ROUND);
@@ -39,7 +39,48 @@ pub(in crate::kernels) unsafe fn sigmoid<L: Lanes>(x: L::F) -> L::F {
     // SAFETY: the caller's promise.
     unsafe {
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
-        let power = exp_of_negative::<L>(L::sub(zero, L::abs(x)));
+        let power = L::exp_of_negative(L::sub(zero, L::abs(x)));
         L::div(L::if_below(x, 0.0, power, one), L::add(one, power))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Lanes, PADDING, dispatch};
+    use crate::kernels::instruction_set::InstructionSet;
+
+    dispatch! {
+        unsafe fn exp(x: &mut [f32; PADDING]) = exp_with
+    }
+
+    #[inline(always)]
+    unsafe fn exp_with<L: Lanes>(x: &mut [f32; PADDING]) {
+        for at in (0..PADDING).step_by(L::LANES) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let x = x.as_mut_ptr().add(at);
+                L::store(x, L::exp_of_negative(L::load(x)));
+            }
+        }
+    }
+
+    #[test]
+    fn exp_is_that_of_the_standard_library() {
+        for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+            let exp = |x: f32| {
+                let mut all = [x; PADDING];
+                // SAFETY: the instruction set is there.
+                unsafe { exp(set, &mut all) };
+                assert!(all.iter().all(|lane| lane.to_bits() == all[0].to_bits()));
+                all[0]
+            };
+            for step in 0..=87_300 {
+                let x = -(step as f32) / 1000.0;
+                let (found, exact) = (f64::from(exp(x)), f64::from(x).exp());
+                assert!((found - exact).abs() <= 3e-7 * exact, "{set:?} {x}: {found} is not {exact}");
+            }
+            assert_eq!((exp(0.0), exp(-87.4), exp(f32::NEG_INFINITY)), (1.0, 0.0, 0.0), "{set:?}");
+            assert!(exp(f32::NAN).is_nan());
+        }
     }
 }

@@ -21,7 +21,7 @@ pub(super) use avx512::Avx512;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use dispatch::compiled;
 pub(super) use dispatch::dispatch;
-pub(super) use exp::{exp_of_negative, sigmoid};
+pub(super) use exp::sigmoid;
 #[cfg(target_arch = "aarch64")]
 pub(super) use neon::{Neon, NeonDot};
 pub(super) use scalar::Scalar;
@@ -88,6 +88,12 @@ pub(super) trait Lanes: Copy {
     unsafe fn if_below(x: Self::F, limit: f32, yes: Self::F, no: Self::F) -> Self::F;
     /// Two to the power of a whole number, from -126 to 127, that 1.5 * 2^23 was added to.
     unsafe fn power_of_two(shifted: Self::F) -> Self::F;
+    /// e to the power of `x`, which is at most 0, to 3 units in the last place; 0 below -87.3.
+    #[inline(always)]
+    unsafe fn exp_of_negative(x: Self::F) -> Self::F {
+        // SAFETY: the caller's promise.
+        unsafe { exp::exp_of_negative::<Self>(x) }
+    }
     /// The sum of all lanes, in an order of its own.
     unsafe fn sum(x: Self::F) -> f32;
     /// The largest of all lanes.
@@ -138,7 +144,7 @@ pub(super) trait Lanes: Copy {
 
     /// Adds `count` values, one after the other, of `length` bytes each, a multiple of [`PADDING`], to the sum of each of
     /// `R` rows, `length` floats one after the other: times their weights and the row's step. The products are summed as
-    /// whole numbers, for which there must be 64 at most.
+    /// whole numbers, for which there must be 64 at most. Behind a row's weights is a 0.
     unsafe fn mix_i8<const R: usize>(
         weights: [*const i16; R],
         steps: [f32; R],

@@ -354,13 +354,13 @@ fn with_a_window_the_cache_is_a_ring() {
 fn a_row_gives_the_same_bits_in_any_chunks() {
     for set in sets() {
         for dtype in DTYPES {
-            for [rows, heads, key_heads, dim] in [[150, 9, 3, 64], [80, 4, 1, 24], [60, 2, 1, 128]] {
+            for [rows, heads, key_heads, dim] in [[60, 9, 3, 64], [40, 4, 1, 24], [30, 2, 1, 128]] {
                 // Past a split's end, and rows that see more than their own position.
-                let position = 480;
-                let mut whole = Call::new(dtype, [rows, heads, key_heads, dim, 640], position);
+                let position = 490;
+                let mut whole = Call::new(dtype, [rows, heads, key_heads, dim, 560], position);
                 let caches = whole.caches.clone();
                 whole.run(set, 1).unwrap();
-                for chunks in [&[1, 1, 3, 5, 16, 17, 2, 7][..], &[37], &[64, 65]] {
+                for chunks in [&[1, 1, 3, 5, 16, 17, 2, 7][..], &[37]] {
                     let (mut caches, mut from) = (caches.clone(), 0);
                     for &count in chunks.iter().cycle() {
                         let to = rows.min(from + count);
