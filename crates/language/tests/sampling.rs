@@ -425,3 +425,25 @@ fn extreme_but_valid_options_still_choose() {
         2999
     );
 }
+
+#[test]
+fn probabilities_are_those_of_transformers() {
+    let file: serde_json::Value = serde_json::from_str(include_str!("reference/sampling/cases.json")).unwrap();
+    let cases = file["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 11);
+    for case in cases {
+        let options: SamplingOptions = serde_json::from_value(case["options"].clone()).unwrap();
+        let logits: Vec<f32> = serde_json::from_value(case["logits"].clone()).unwrap();
+        let prompt: Vec<u32> = serde_json::from_value(case["prompt"].clone()).unwrap();
+        let mut expected = vec![0.0; logits.len()];
+        for (token, probability) in case["probabilities"].as_object().unwrap() {
+            expected[token.parse::<usize>().unwrap()] = probability.as_f64().unwrap();
+        }
+        let own = plain(&logits, &prompt, &[], &options);
+        for (token, (own, expected)) in own.iter().zip(&expected).enumerate() {
+            assert!((own - expected).abs() < 1e-5, "token {token} with {options:?}: {own} for {expected}");
+        }
+        let mut sampler = sampler(&seeded(options), logits.len(), &prompt, &[]);
+        assert_frequencies(&mut sampler, &logits, &expected, 20_000);
+    }
+}

@@ -5,9 +5,6 @@ use crate::constraint::with_bounded_spaces;
 use crate::tokenizer::Tokenizer;
 use serde_json::{Map, Value, json};
 
-/// Text that does not close a tag.
-const TEXT: &str = r"/([^<]|<[^\/])*/";
-
 /// llguidance's Lark for one or more calls.
 pub(super) fn lark(format: ToolFormat, tools: &[ToolSignature], tokenizer: &Tokenizer) -> String {
     let names: Vec<String> = (0..tools.len()).map(|at| format!("call_{at}")).collect();
@@ -19,11 +16,11 @@ pub(super) fn lark(format: ToolFormat, tools: &[ToolSignature], tokenizer: &Toke
             ToolFormat::QwenCoder => {
                 let around = (format!("<function={}>\n", tool.name), "</function>");
                 tagged_call(&mut lines, at, tool, around, |key| {
-                    (format!("<parameter={key}>\n"), "\n</parameter>\n")
+                    (format!("<parameter={key}>\n"), ["\n", "</parameter>", "\n"])
                 });
             }
             ToolFormat::Glm => tagged_call(&mut lines, at, tool, (format!("{}\n", tool.name), ""), |key| {
-                (format!("<arg_key>{key}</arg_key>\n<arg_value>"), "</arg_value>\n")
+                (format!("<arg_key>{key}</arg_key>\n<arg_value>"), ["", "</arg_value>", "\n"])
             }),
         }
     }
@@ -62,7 +59,7 @@ fn tagged_call(
     at: usize,
     tool: &ToolSignature,
     (head, tail): (String, &str),
-    tags: impl Fn(&str) -> (String, &'static str),
+    tags: impl Fn(&str) -> (String, [&'static str; 3]),
 ) {
     let none = Map::new();
     let properties = tool.parameters.get("properties").and_then(Value::as_object).unwrap_or(&none);
@@ -70,10 +67,19 @@ fn tagged_call(
     let is_required = |key: &str| required.is_some_and(|keys| keys.iter().any(|required| required == key));
     let mut parts = vec![quoted(&head)];
     for (number, (key, schema)) in properties.iter().enumerate() {
-        let (open, close) = tags(key);
+        let (open, [before, close, after]) = tags(key);
         let optional = if is_required(key) { "" } else { "?" };
-        parts.push(format!("({} value_{at}_{number} {}){optional}", quoted(&open), quoted(close)));
-        lines.push(format!("value_{at}_{number}: {}", value(schema, &tool.parameters)));
+        let (open, after) = (quoted(&open), quoted(after));
+        let value_name = format!("value_{at}_{number}");
+        if is_text(schema) {
+            // As short as it can be, so that it ends with the first closing tag, which is its last part.
+            parts.push(format!("({open} {value_name} {after}){optional}"));
+            lines.push(format!("{value_name}[suffix={}]: /(?s:.*)/", quoted(close)));
+        } else {
+            let close = quoted(&format!("{before}{close}"));
+            parts.push(format!("({open} {value_name} {close} {after}){optional}"));
+            lines.push(format!("{value_name}: {}", value(schema, &tool.parameters)));
+        }
     }
     if !tail.is_empty() {
         parts.push(quoted(tail));
@@ -81,20 +87,29 @@ fn tagged_call(
     lines.push(format!("call_{at}: {}", parts.join(" ")));
 }
 
-/// Text as it is, one of a few words, or JSON.
+/// Whether a value is text as it is, of any kind.
+fn is_text(schema: &Value) -> bool {
+    is_string(schema) && schema.get("enum").is_none()
+}
+
+fn is_string(schema: &Value) -> bool {
+    schema.get("type").and_then(Value::as_str) == Some("string")
+}
+
+/// One of a few words, or JSON.
 fn value(schema: &Value, parameters: &Value) -> String {
-    if schema.get("type").and_then(Value::as_str) != Some("string") {
-        let mut schema = schema.clone();
-        for key in ["$defs", "definitions"] {
-            if let (Some(members), Some(definitions)) = (schema.as_object_mut(), parameters.get(key)) {
-                members.entry(key).or_insert_with(|| definitions.clone());
-            }
-        }
-        return format!("%json {}", with_bounded_spaces(schema));
+    let words = schema.get("enum").and_then(Value::as_array).filter(|_| is_string(schema));
+    if let Some(words) = words {
+        let words: Vec<String> = words.iter().filter_map(Value::as_str).map(quoted).collect();
+        return format!("({})", words.join(" | "));
     }
-    let words = schema.get("enum").and_then(Value::as_array);
-    let words: Vec<String> = words.into_iter().flatten().filter_map(Value::as_str).map(quoted).collect();
-    if words.is_empty() { TEXT.into() } else { format!("({})", words.join(" | ")) }
+    let mut schema = schema.clone();
+    for key in ["$defs", "definitions"] {
+        if let (Some(members), Some(definitions)) = (schema.as_object_mut(), parameters.get(key)) {
+            members.entry(key).or_insert_with(|| definitions.clone());
+        }
+    }
+    format!("%json {}", with_bounded_spaces(schema))
 }
 
 /// A literal of Lark, which escapes as JSON does.

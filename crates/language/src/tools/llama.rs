@@ -28,7 +28,7 @@ pub(super) fn scan(text: &str, finished: bool) -> Scan {
         return Scan::More;
     };
     // Any answer may begin with a bracket; only with the tag it was meant as a call.
-    if !is_tagged && calls.iter().any(Result::is_err) && !looks_like_a_call(body) {
+    if !is_tagged && calls.iter().any(Result::is_err) && !looks_like_a_call(&body[..end]) {
         return Scan::Text(at + end);
     }
     Scan::Calls(at + end, calls)

@@ -50,6 +50,9 @@ pub struct ToolParser {
     begun: bool,
 }
 
+/// Bytes from which on a call is long.
+const LONG_BYTES: usize = 4 << 10;
+
 /// Bytes of a call. Longer ones are malformed.
 const MAX_CALL_BYTES: usize = 1 << 20;
 
@@ -63,11 +66,9 @@ impl ToolParser {
     /// Adds a piece of the answer.
     pub fn push(&mut self, text: &str) -> Vec<ToolEvent> {
         self.pending.push_str(text);
-        // Every call ends with one of these; long arguments are not read again for each token of theirs.
-        if self.inside
-            && !text.contains(['}', ']', ')', '>', '`', '\n'])
-            && self.pending.len() <= MAX_CALL_BYTES
-        {
+        // What ends a call has one of these in it; long arguments are not read again for each token of theirs.
+        let ends = text.contains(['}', ']', ')', '>', '`', '\n']);
+        if self.inside && !ends && (LONG_BYTES..=MAX_CALL_BYTES).contains(&self.pending.len()) {
             return Vec::new();
         }
         self.events(false)

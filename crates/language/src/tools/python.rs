@@ -15,6 +15,10 @@ pub(super) fn calls(text: &str) -> Vec<Result<ToolCall, String>> {
     }
 }
 
+fn too_deep() -> String {
+    format!("it nests more than {MAX_DEPTH} levels deep")
+}
+
 struct Reader<'a> {
     text: &'a str,
     at: usize,
@@ -34,14 +38,17 @@ impl<'a> Reader<'a> {
             if (in_list && self.takes("]")) || self.rest().is_empty() {
                 break;
             }
-            calls.push(self.call()?);
+            calls.push(self.call(MAX_DEPTH)?);
         }
         self.spaces();
         if self.rest().is_empty() { Ok(calls) } else { Err(self.unexpected()) }
     }
 
     /// `print(…)` around a call, a module before its name and Llama's `.call` after it are no part of it.
-    fn call(&mut self) -> Result<ToolCall, String> {
+    fn call(&mut self, depth: usize) -> Result<ToolCall, String> {
+        if depth == 0 {
+            return Err(too_deep());
+        }
         let path = self.name()?;
         self.spaces();
         if !self.takes("(") {
@@ -49,7 +56,7 @@ impl<'a> Reader<'a> {
         }
         self.spaces();
         if path == "print" {
-            let call = self.call()?;
+            let call = self.call(depth - 1)?;
             self.spaces();
             return if self.takes(")") { Ok(call) } else { Err(self.unexpected()) };
         }
@@ -74,7 +81,7 @@ impl<'a> Reader<'a> {
 
     fn value(&mut self, depth: usize) -> Result<Value, String> {
         if depth == 0 {
-            return Err(format!("it nests more than {MAX_DEPTH} levels deep"));
+            return Err(too_deep());
         }
         self.spaces();
         match self.rest().chars().next() {

@@ -34,30 +34,29 @@ pub(super) fn scan(text: &str, tools: &[ToolSignature], finished: bool) -> Scan 
 
 fn scan_json(text: &str, at: usize, finished: bool) -> Scan {
     let body = &text[at..];
-    match json::balanced_end(body, b"\"") {
-        Some(end) => closed(text, at + end, json::calls(&body[..end]), finished),
-        None => match json::find_outside_strings(body, CLOSE) {
-            Some(close) => {
-                let calls = json::calls(body[..close].trim_end());
-                Scan::Calls(at + close + CLOSE.len(), calls)
-            }
-            None if finished => Scan::Calls(text.len(), vec![Err("it breaks off".into())]),
-            None => Scan::More,
-        },
+    let end = json::balanced_end(body, b"\"");
+    match (end, json::find_outside_strings(&body[..end.unwrap_or(body.len())], CLOSE)) {
+        (_, Some(close)) => Scan::Calls(at + close + CLOSE.len(), json::calls(body[..close].trim_end())),
+        (Some(end), None) => closed(text, at + end, json::calls(&body[..end]), finished),
+        (None, None) if finished => Scan::Calls(text.len(), vec![Err("it breaks off".into())]),
+        (None, None) => Scan::More,
     }
 }
 
 /// With the closing tag after it; some models end the answer without one.
 fn closed(text: &str, length: usize, calls: Vec<Result<ToolCall, String>>, finished: bool) -> Scan {
+    if calls.iter().any(Result::is_err) {
+        return match text[length..].find(CLOSE) {
+            Some(close) => Scan::Calls(length + close + CLOSE.len(), calls),
+            None if finished => Scan::Calls(text.len(), calls),
+            None => Scan::More,
+        };
+    }
     let rest = text[length..].trim_start();
     if rest.starts_with(CLOSE) {
         Scan::Calls(text.len() - rest.len() + CLOSE.len(), calls)
     } else if CLOSE.starts_with(rest) && !finished {
         Scan::More
-    } else if calls.iter().any(Result::is_err)
-        && let Some(close) = text[length..].find(CLOSE)
-    {
-        Scan::Calls(length + close + CLOSE.len(), calls)
     } else {
         Scan::Calls(length, calls)
     }
