@@ -71,6 +71,18 @@ pub enum Error {
     /// The model has no chat template.
     #[error("the model has no chat template, so that messages can't be written as its text")]
     NoTemplate,
+    /// A chat template is damaged, or can't be carried out.
+    #[error("the chat template can't be used: {reason}")]
+    Template {
+        /// What is wrong, and in which line.
+        reason: String,
+    },
+    /// A chat template refuses the messages by its own rules (`raise_exception`).
+    #[error("the chat template refuses the messages: {message}")]
+    TemplateRefuses {
+        /// What the template says.
+        message: String,
+    },
     /// There is nothing to continue.
     #[error("there is no text to continue: the prompt has no token")]
     EmptyPrompt,
@@ -171,6 +183,10 @@ impl Error {
             Self::NoTemplate => {
                 "give the text itself instead of messages, or export the model with its chat template"
             }
+            Self::Template { .. } => {
+                "check the messages' fields, or take the template that belongs to the model"
+            }
+            Self::TemplateRefuses { .. } => "order and fill the messages as the template says",
             Self::EmptyPrompt => "give a prompt that is not empty",
             Self::Poisoned { .. } => "reset the session",
             Self::SessionDamaged { .. } => "save the session again",
