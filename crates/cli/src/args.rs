@@ -2,6 +2,7 @@
 
 use crate::delegate_options;
 use crate::error::{Error, Result};
+use crate::text_args::{ChatArgs, GenerateArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 use nearside_pipeline::runtime::LoadOptions;
@@ -30,6 +31,10 @@ pub(crate) enum Command {
     Profile(ProfileArgs),
     /// Play a clip through the camera pipeline
     Camera(CameraArgs),
+    /// Continue a text, or answer a question
+    Generate(GenerateArgs),
+    /// Talk with a language model
+    Chat(ChatArgs),
 }
 
 #[derive(clap::Args)]
@@ -159,17 +164,7 @@ pub(crate) struct ModelArgs {
 impl ModelArgs {
     /// Call it while the process has one thread.
     pub(crate) fn options(&self) -> Result<OpenOptions> {
-        let LoadOptions { min_coverage, delegates, memory_budget_bytes, delegate_options, .. } =
-            self.load.options()?;
-        Ok(OpenOptions {
-            variant: self.variant.clone(),
-            threads: self.load.threads(),
-            min_coverage,
-            delegates,
-            memory_budget_bytes,
-            delegate_options,
-            ..OpenOptions::default()
-        })
+        self.load.open_options(self.variant.as_deref())
     }
 }
 
@@ -202,6 +197,21 @@ impl LoadArgs {
             memory_budget_bytes: self.memory_budget,
             delegate_options: delegate_options::read(&self.delegate_option)?,
             ..LoadOptions::default()
+        })
+    }
+
+    /// Call it while the process has one thread.
+    pub(crate) fn open_options(&self, variant: Option<&str>) -> Result<OpenOptions> {
+        let LoadOptions { min_coverage, delegates, memory_budget_bytes, delegate_options, .. } =
+            self.options()?;
+        Ok(OpenOptions {
+            variant: variant.map(str::to_owned),
+            threads: self.threads(),
+            min_coverage,
+            delegates,
+            memory_budget_bytes,
+            delegate_options,
+            ..OpenOptions::default()
         })
     }
 

@@ -2,12 +2,15 @@
 //!
 //! Results go to stdout, messages to stderr. The exit code is 0, 1 if the work failed, 2 if the command line is wrong.
 
+mod answer;
 mod args;
 mod call;
 mod camera;
+mod chat;
 mod clip;
 mod delegate_options;
 mod error;
+mod generate;
 mod input;
 mod inspect;
 mod profile;
@@ -16,6 +19,7 @@ mod run;
 mod stdout;
 mod subject;
 mod table;
+mod text_args;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -28,6 +32,8 @@ fn main() -> ExitCode {
         Command::Call(args) => call::call(&args),
         Command::Profile(args) => profile::profile(&args),
         Command::Camera(args) => camera::camera(&args),
+        Command::Generate(args) => generate::generate(&args),
+        Command::Chat(args) => chat::chat(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -428,7 +428,8 @@ fn extreme_but_valid_options_still_choose() {
 
 #[test]
 fn probabilities_are_those_of_transformers() {
-    let file: serde_json::Value = serde_json::from_str(include_str!("reference/sampling/cases.json")).unwrap();
+    let file: serde_json::Value =
+        serde_json::from_str(include_str!("reference/sampling/cases.json")).unwrap();
     let cases = file["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 11);
     for case in cases {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The crate's result.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a package could not be opened, or an image not be classified.
+/// Why a package could not be opened, or its model not do its work.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -102,6 +102,9 @@ pub enum Error {
     /// The runtime failed.
     #[error(transparent)]
     Runtime(Arc<nearside_runtime::Error>),
+    /// Text could not be generated.
+    #[error(transparent)]
+    Language(Arc<nearside_language::Error>),
     /// The image could not be read or converted.
     #[error(transparent)]
     Vision(Arc<nearside_vision::Error>),
@@ -165,6 +168,7 @@ impl Error {
                 "give a package that was exported for that task, or open this one for its own; `nearside inspect` shows it"
             }
             Self::Runtime(error) => error.hint(),
+            Self::Language(error) => error.hint(),
             Self::Vision(error) => error.hint(),
             Self::NotFinite { .. } => {
                 "check the quality of the export: `nearside-export verify` compares it with fp32"
@@ -181,6 +185,15 @@ impl Error {
 impl From<nearside_runtime::Error> for Error {
     fn from(error: nearside_runtime::Error) -> Self {
         Self::Runtime(Arc::new(error))
+    }
+}
+
+impl From<nearside_language::Error> for Error {
+    fn from(error: nearside_language::Error) -> Self {
+        match error {
+            nearside_language::Error::Runtime(error) => error.into(),
+            other => Self::Language(Arc::new(other)),
+        }
     }
 }
 

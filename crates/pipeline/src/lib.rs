@@ -22,6 +22,7 @@ mod inference;
 mod loaded;
 mod model;
 pub mod package;
+mod text;
 
 pub use camera::{
     Camera, CameraConfig, CameraEvent, CameraStats, FrameClassification, FrameTimings, Latency, Next,
@@ -31,6 +32,8 @@ pub use classification::Label;
 pub use error::{Error, Refusal, Result};
 pub use images::{Classification, Image, ImageTimings, Task};
 pub use model::{Model, ModelInfo, OpenOptions, use_threads};
+pub use nearside_language as language;
 pub use nearside_runtime as runtime;
 pub use nearside_vision as vision;
 pub use package::Package;
+pub use text::{Canceller, Generation, TextEvent, TextModel, TextModelInfo, TextSession};

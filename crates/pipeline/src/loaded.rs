@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::package::Package;
 use crate::package::manifest::Output;
 use nearside_runtime::memory::MemoryNeed;
+use nearside_runtime::preflight::Coverage;
 use nearside_runtime::{LoadMode, LoadOptions, Method, TensorRef};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -45,7 +46,7 @@ impl Loaded {
         let (variant, method) = package.load_method(wanted, demands, mode)?;
         let input_sizes = classifier.input_sizes;
         let mut loaded = Self {
-            facts: Facts::new(&method)?,
+            facts: Facts::new(std::slice::from_ref(&method))?,
             method,
             input_sizes,
             names: Arc::clone(&classifier.labels),
@@ -77,14 +78,30 @@ impl Loaded {
 }
 
 impl Facts {
-    fn new(method: &Method) -> Result<Self> {
-        let meta = method.meta();
-        let report = method.program().report(&meta.name)?;
-        Ok(Self {
-            delegates: meta.delegates.clone(),
-            coverage: report.coverage.share(),
-            operators: report.portable.into_keys().collect(),
-            memory: report.memory,
-        })
+    /// Of methods of one program, all together; what they share counts for each.
+    pub(crate) fn new(methods: &[Method]) -> Result<Self> {
+        let mut facts = Self {
+            delegates: Vec::new(),
+            operators: Vec::new(),
+            coverage: None,
+            memory: MemoryNeed::default(),
+        };
+        let mut coverage = Coverage { delegated: Some(0), portable: 0 };
+        for method in methods {
+            let meta = method.meta();
+            let report = method.program().report(&meta.name)?;
+            facts.delegates.extend(meta.delegates.iter().cloned());
+            facts.operators.extend(report.portable.into_keys());
+            coverage.portable += report.coverage.portable;
+            coverage.delegated =
+                coverage.delegated.zip(report.coverage.delegated).map(|(sum, more)| sum + more);
+            facts.memory.add(&report.memory);
+        }
+        for names in [&mut facts.delegates, &mut facts.operators] {
+            names.sort_unstable();
+            names.dedup();
+        }
+        facts.coverage = coverage.share();
+        Ok(facts)
     }
 }

@@ -43,7 +43,7 @@ pub struct OpenOptions {
 
 impl OpenOptions {
     /// What is demanded of a method before it is loaded.
-    fn demands(&self) -> Result<LoadOptions> {
+    pub(crate) fn demands(&self) -> Result<LoadOptions> {
         let invalid = |what: String| Err(Error::InvalidArgument(what));
         if let Some(share) = self.min_coverage.filter(|share| !(0.0..=1.0).contains(share)) {
             return invalid(format!("a coverage of {share} was demanded; give 0 to 1"));

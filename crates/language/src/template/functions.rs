@@ -18,10 +18,7 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     });
     // In Python, texts and dictionaries are sequences too.
     environment.add_test("sequence", |value: &Value| {
-        matches!(
-            value.kind(),
-            ValueKind::String | ValueKind::Seq | ValueKind::Map | ValueKind::Undefined
-        )
+        matches!(value.kind(), ValueKind::String | ValueKind::Seq | ValueKind::Map | ValueKind::Undefined)
     });
     environment.set_unknown_method_callback(super::methods::call);
     environment.set_formatter(|out, _: &mut State<'_, '_>, value| {

@@ -60,8 +60,7 @@ impl Message {
     /// The message, in which the model also calls the function `name`.
     #[must_use]
     pub fn calling(mut self, name: &str, arguments: &Value) -> Self {
-        self.tool_calls
-            .push(json!({"type": "function", "function": {"name": name, "arguments": arguments}}));
+        self.tool_calls.push(json!({"type": "function", "function": {"name": name, "arguments": arguments}}));
         self
     }
 

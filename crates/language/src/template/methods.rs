@@ -58,11 +58,8 @@ fn of_text(text: &str, method: &str, args: &[Value]) -> Result<Option<Value>, Er
             if separator.is_empty() {
                 return Err(absent("empty separator"));
             }
-            let found = if method == "partition" {
-                text.split_once(separator)
-            } else {
-                text.rsplit_once(separator)
-            };
+            let found =
+                if method == "partition" { text.split_once(separator) } else { text.rsplit_once(separator) };
             let [a, b, c] = match found {
                 Some((before, after)) => [before, separator, after],
                 None if method == "partition" => [text, "", ""],

@@ -87,6 +87,11 @@ impl ChatTemplate {
         Ok(Self { source: source.into(), specials: Arc::new(specials) })
     }
 
+    /// Its source in Jinja, as it is carried out.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
     /// The text of `messages`, which may call `tools`.
     ///
     /// # Errors
@@ -97,9 +102,8 @@ impl ChatTemplate {
         let bytes = size(&prepared) + size(tools) + size(&options.variables);
         let fuel = FUEL + 64 * bytes as u64;
         let environment = environment(fuel, options.now);
-        let template = environment
-            .template_from_named_str(NAME, &self.source)
-            .map_err(|error| failed(&error))?;
+        let template =
+            environment.template_from_named_str(NAME, &self.source).map_err(|error| failed(&error))?;
         let tools = if tools.is_empty() { Value::from(()) } else { Value::from(Serde(tools)) };
         let specials = &self.specials;
         let named = [("bos_token", &specials.bos), ("eos_token", &specials.eos)];

@@ -24,7 +24,7 @@ fn open(path: &Path) -> std::io::Result<(File, u64)> {
 }
 
 /// Reads a small text file of the package.
-pub(super) fn read_text(path: &Path) -> Result<String> {
+pub(crate) fn read_text(path: &Path) -> Result<String> {
     let failed = |source| Error::Read { path: path.to_owned(), source: Arc::new(source) };
     let (mut file, found) = open(path).map_err(failed)?;
     if found > MAX_TEXT_BYTES {

@@ -7,10 +7,11 @@ mod labels;
 pub mod manifest;
 
 pub use classifier::Classifier;
+pub(crate) use files::read_text;
 pub(crate) use fit::check_method;
 
 use crate::error::{Error, Result};
-use manifest::{FileEntry, Manifest, ParseError, Task, TaskKind, Variant};
+use manifest::{FileEntry, Generate, Manifest, ParseError, Task, TaskKind, Variant};
 use nearside_runtime::file::DataFile;
 use nearside_runtime::{LoadMode, Program};
 use std::path::{Path, PathBuf};
@@ -72,6 +73,21 @@ impl Package {
             found: self.manifest.task.kind(),
             wanted: TaskKind::Classify,
         })
+    }
+
+    /// What the package says for generating text.
+    ///
+    /// # Errors
+    /// [`Error::WrongTask`] if the package is for something else.
+    pub fn generate(&self) -> Result<&Generate> {
+        match &self.manifest.task {
+            Task::Generate(generate) => Ok(generate),
+            other => Err(Error::WrongTask {
+                name: self.manifest.name.clone(),
+                found: other.kind(),
+                wanted: TaskKind::Generate,
+            }),
+        }
     }
 
     /// The tokenizer's file, where the task has one. It was checked when the package was opened.

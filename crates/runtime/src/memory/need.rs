@@ -42,6 +42,21 @@ const TENSOR_BYTES: u64 = 120;
 const POINTER_BYTES: u64 = 8;
 
 impl MemoryNeed {
+    /// Adds what another method takes.
+    pub fn add(&mut self, other: &Self) {
+        self.planned_bytes += other.planned_bytes;
+        self.state_bytes += other.state_bytes;
+        self.output_bytes += other.output_bytes;
+        self.constant_bytes += other.constant_bytes;
+        self.delegate_bytes += other.delegate_bytes;
+        self.workspace_bytes = self.workspace_bytes.max(other.workspace_bytes);
+        self.temporary_bytes = self.temporary_bytes.max(other.temporary_bytes);
+        self.table_bytes += other.table_bytes;
+        self.mapped_bytes = self.mapped_bytes.max(other.mapped_bytes);
+        self.unknown_delegates.extend(other.unknown_delegates.iter().cloned());
+        self.unknown_delegates.dedup();
+    }
+
     /// Computes it for the files as they were opened, or for files opened in the mode `as_if`.
     pub(crate) fn new(
         program: &Program,
