@@ -84,6 +84,17 @@ fn of_text(text: &str, method: &str, args: &[Value]) -> Result<Option<Value>, Er
             let position = text.find(wanted).map(|at| text[..at].chars().count());
             return position.map(|at| Some(Value::from(at))).ok_or_else(|| absent("substring not found"));
         }
+        "title" => {
+            from_args::<()>(args)?;
+            Value::from(title(text))
+        }
+        "split" if args.is_empty() => {
+            text.split(is_space).filter(|word| !word.is_empty()).map(Value::from).collect()
+        }
+        "splitlines" => {
+            let (keep,): (Option<bool>,) = from_args(args)?;
+            Value::from(lines(text, keep.unwrap_or(false)))
+        }
         "casefold" => {
             from_args::<()>(args)?;
             Value::from(text.to_lowercase())
@@ -91,4 +102,38 @@ fn of_text(text: &str, method: &str, args: &[Value]) -> Result<Option<Value>, Er
         _ => return Ok(None),
     };
     Ok(Some(answer))
+}
+
+/// Every letter that follows no other in upper case, the others in lower case.
+fn title(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut inside = false;
+    for character in text.chars() {
+        if inside {
+            out.extend(character.to_lowercase());
+        } else {
+            out.extend(character.to_uppercase());
+        }
+        inside = character.is_lowercase() || character.is_uppercase();
+    }
+    out
+}
+
+/// The lines of `text`: Python knows more line ends than `\n`.
+fn lines(mut text: &str, keep: bool) -> Vec<Value> {
+    let mut lines = Vec::new();
+    while let Some((at, end)) = text.char_indices().find(|&(_, c)| {
+        matches!(
+            c,
+            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+        )
+    }) {
+        let length = if text[at..].starts_with("\r\n") { 2 } else { end.len_utf8() };
+        lines.push(Value::from(&text[..if keep { at + length } else { at }]));
+        text = &text[at + length..];
+    }
+    if !text.is_empty() {
+        lines.push(Value::from(text));
+    }
+    lines
 }

@@ -23,10 +23,13 @@ use std::sync::Arc;
 const MOST_SOURCE_BYTES: usize = 1 << 20;
 
 /// What carrying out a template may cost beside what its messages give reason for: an instruction or 64 bytes each.
-const FUEL: u64 = 1 << 20;
+const FUEL: u64 = 1 << 18;
 
 /// Nesting of blocks and macros while a template is carried out; a macro counts about 10.
 const DEEPEST_CALLS: usize = 150;
+
+/// Reserved, not used: only a hostile template needs it.
+const STACK_BYTES: usize = 256 << 20;
 
 /// The name of the template in errors.
 const NAME: &str = "chat_template";
@@ -100,10 +103,7 @@ impl ChatTemplate {
     pub fn render(&self, messages: &[Message], tools: &[Tool], options: &RenderOptions) -> Result<String> {
         let prepared: Vec<_> = messages.iter().map(Message::prepared).collect();
         let bytes = size(&prepared) + size(tools) + size(&options.variables);
-        let fuel = FUEL + 64 * bytes as u64;
-        let environment = environment(fuel, options.now);
-        let template =
-            environment.template_from_named_str(NAME, &self.source).map_err(|error| failed(&error))?;
+        let fuel = FUEL + 4096 * messages.len() as u64 + 8 * bytes as u64;
         let tools = if tools.is_empty() { Value::from(()) } else { Value::from(Serde(tools)) };
         let specials = &self.specials;
         let named = [("bos_token", &specials.bos), ("eos_token", &specials.eos)];
@@ -119,7 +119,21 @@ impl ChatTemplate {
                 ("documents".to_owned(), Value::from(())),
                 ("add_generation_prompt".to_owned(), Value::from(options.add_generation_prompt)),
             ]);
-        template.render(Value::from_pairs(context)).map_err(|error| failed(&error))
+        let context: Vec<(String, Value)> = context.collect();
+        // A template can nest a list as deep as its fuel lasts, and dropping it takes stack for every level.
+        std::thread::scope(|scope| {
+            let carry_out = || {
+                let environment = environment(fuel, options.now);
+                let template = environment.template_from_named_str(NAME, &self.source)?;
+                template.render(Value::from_pairs(context))
+            };
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, carry_out);
+            let thread =
+                thread.map_err(|error| Error::Template { reason: format!("no thread for it: {error}") })?;
+            let rendered =
+                thread.join().map_err(|_| Error::Template { reason: "it broke off".to_owned() })?;
+            rendered.map_err(|error| failed(&error))
+        })
     }
 
     /// The tokens with which the template ends an assistant's turn: generation stops there. Empty if it ends with

@@ -7,6 +7,9 @@ use std::fmt::Write;
 /// Deeper values are refused: writing them would use up the stack.
 pub(super) const DEEPEST: usize = 100;
 
+/// Longer texts of lists and dictionaries are refused: one that holds another twice doubles at each level.
+const LONGEST: usize = 1 << 22;
+
 /// `str(value)`.
 pub(super) fn text(value: &Value) -> Result<String, Error> {
     match value.kind() {
@@ -24,6 +27,10 @@ pub(super) fn text(value: &Value) -> Result<String, Error> {
 fn repr(value: &Value, out: &mut String, depth: usize) -> Result<(), Error> {
     if depth > DEEPEST {
         return Err(too_deep());
+    }
+    if out.len() > LONGEST {
+        let reason = format!("a value has more than {LONGEST} bytes as text");
+        return Err(Error::new(ErrorKind::InvalidOperation, reason));
     }
     match value.kind() {
         ValueKind::Undefined => out.push_str("Undefined"),
