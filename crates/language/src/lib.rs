@@ -29,5 +29,5 @@ pub use speculative::PromptLookup;
 pub use statistics::{Percentiles, Statistics, ThermalState};
 pub use stream::{Piece, StreamOptions, TextStream};
 pub use template::{ChatTemplate, Message, RenderOptions, SpecialTokens, Tool};
-pub use tokenizer::{EncodeOptions, Tokenizer};
+pub use tokenizer::{EncodeOptions, TiktokenOptions, Tokenizer};
 pub use tools::{ToolCall, ToolEvent, ToolFormat, ToolParser, ToolSignature};

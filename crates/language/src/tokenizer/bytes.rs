@@ -52,3 +52,18 @@ static BYTES: LazyLock<[Option<u8>; 324]> = LazyLock::new(|| {
     }
     bytes
 });
+
+/// The characters that stand for `bytes` in a byte-level vocabulary.
+pub(super) fn spell(bytes: &[u8]) -> String {
+    bytes.iter().map(|&byte| CHARACTERS[usize::from(byte)]).collect()
+}
+
+static CHARACTERS: LazyLock<[char; 256]> = LazyLock::new(|| {
+    let mut characters = ['\0'; 256];
+    for (number, byte) in (0_u32..).zip(BYTES.iter()) {
+        if let (Some(byte), Some(character)) = (byte, char::from_u32(number)) {
+            characters[usize::from(*byte)] = character;
+        }
+    }
+    characters
+});

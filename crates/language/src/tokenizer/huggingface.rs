@@ -1,16 +1,67 @@
 //! Hugging Face's `tokenizer.json`.
 
 use super::bytes::{self, Spelling};
-use super::{EncodeOptions, Parts};
+use super::pipeline::{damaged, guarded};
+use super::{EncodeOptions, Parts, limits};
 use crate::error::{Error, Result};
+use serde::Deserialize;
+use serde_json::Value;
 use std::sync::RwLock;
 use tokenizers::{DecoderWrapper, ModelWrapper};
 
+/// The parts that say what a text may cost; the vocabulary is passed over.
+#[derive(Deserialize)]
+struct Outline {
+    #[serde(default)]
+    normalizer: Value,
+    #[serde(default)]
+    pre_tokenizer: Value,
+    #[serde(default)]
+    post_processor: Value,
+    #[serde(default)]
+    decoder: Value,
+}
+
+/// Whether the file begins as JSON's objects do.
+pub(super) fn is_one(contents: &[u8]) -> bool {
+    contents.trim_ascii_start().first() == Some(&b'{')
+}
+
 /// Reads the file.
 pub(super) fn read(contents: &[u8], name: &str) -> Result<Parts> {
-    let inner = tokenizers::Tokenizer::from_bytes(contents)
-        .map_err(|error| Error::Tokenizer { name: name.to_owned(), reason: error.to_string() })?;
-    Parts::of(inner, name)
+    let outline: Outline = serde_json::from_slice(contents).map_err(|error| damaged(name, error))?;
+    limits::growth(&outline.normalizer, &outline.pre_tokenizer, &outline.decoder)
+        .map_err(|reason| damaged(name, reason))?;
+    let mut inner = guarded(|| tokenizers::Tokenizer::from_bytes(contents))
+        .map_err(|reason| damaged(name, reason))?
+        .map_err(|error| damaged(name, error))?;
+    // What is for batches: a single text is neither cut nor filled up.
+    inner.with_truncation(None).map_err(|error| damaged(name, error))?;
+    inner.with_padding(None);
+    let (bos, eos) = ends(&outline.post_processor);
+    let eos = eos.into_iter().collect();
+    Ok(Parts { bos, eos, ..Parts::of(inner, name)? })
+}
+
+/// The tokens that the post-processor puts before and after a text.
+fn ends(processor: &Value) -> (Option<u32>, Option<u32>) {
+    let id = |value: &Value| value.as_u64().and_then(|id| u32::try_from(id).ok());
+    match processor["type"].as_str() {
+        Some("Sequence") => {
+            let all = processor["processors"].as_array().into_iter().flatten().map(ends);
+            all.fold((None, None), |all, one| (all.0.or(one.0), all.1.or(one.1)))
+        }
+        Some("BertProcessing" | "RobertaProcessing") => (id(&processor["cls"][1]), id(&processor["sep"][1])),
+        Some("TemplateProcessing") => {
+            let Some(single) = processor["single"].as_array() else { return (None, None) };
+            let token = |piece: Option<&Value>| {
+                let token = piece?["SpecialToken"]["id"].as_str()?;
+                id(&processor["special_tokens"][token]["ids"][0])
+            };
+            (token(single.first()), token(single.last().filter(|_| single.len() > 1)))
+        }
+        _ => (None, None),
+    }
 }
 
 /// How the vocabulary spells its tokens: the decoder tells.
@@ -75,7 +126,7 @@ impl Inner {
 
     pub(super) fn decode(&self, ids: &[u32], skip_special: bool) -> Result<String> {
         let inner = self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        inner.decode(ids, skip_special).map_err(failed)
+        guarded(|| inner.decode(ids, skip_special)).map_err(failed)?.map_err(failed)
     }
 
     pub(super) fn id_of(&self, token: &str) -> Option<u32> {
@@ -84,24 +135,32 @@ impl Inner {
 }
 
 fn encode(inner: &tokenizers::Tokenizer, text: &str, options: EncodeOptions) -> Result<Vec<u32>> {
-    let encoding = inner.encode_fast(text, options.add_special).map_err(failed)?;
+    let encode = || inner.encode_fast(text, options.add_special);
+    let encoding = guarded(encode).map_err(failed)?.map_err(failed)?;
     Ok(encoding.get_ids().to_vec())
 }
 
-fn failed(error: tokenizers::Error) -> Error {
+fn failed(error: impl ToString) -> Error {
     Error::Tokenize { reason: error.to_string() }
 }
 
 impl Parts {
     /// What is to be known of a tokenizer beside itself.
     pub(super) fn of(inner: tokenizers::Tokenizer, name: &str) -> Result<Self> {
+        let value = |part: serde_json::Result<Value>| part.unwrap_or_default();
+        let growth = limits::growth(
+            &value(serde_json::to_value(inner.get_normalizer())),
+            &value(serde_json::to_value(inner.get_pre_tokenizer())),
+            &value(serde_json::to_value(inner.get_decoder())),
+        )
+        .map_err(|reason| damaged(name, reason))?;
         let spelling = spelling(&inner);
         let added = inner.get_added_tokens_decoder();
         let vocabulary = inner.get_vocab(true);
         let size = vocabulary.values().max().map_or(0, |&id| id as usize + 1);
         if size == 0 || size > super::MOST_TOKENS {
             let reason = format!("its ids go up to {size}; 1 to {} can be used", super::MOST_TOKENS);
-            return Err(Error::Tokenizer { name: name.to_owned(), reason });
+            return Err(damaged(name, reason));
         }
         let mut bytes: Vec<Option<Box<[u8]>>> = vec![None; size];
         for (token, &id) in &vocabulary {
@@ -118,6 +177,8 @@ impl Parts {
         let strips_leading_space = strips_leading_space(&inner);
         Ok(Self {
             inner: Inner::new(inner),
+            growth,
+            template: None,
             bytes,
             special,
             strips_leading_space,
