@@ -2,6 +2,9 @@
 
 FILE is a tokenizer.json, a GGUF file, a SentencePiece model or Llama 3's tiktoken file. OUT becomes a folder with the
 file and `lines.jsonl`.
+
+For a GGUF file, `transformers` cuts words as GPT-2 does whatever `tokenizer.ggml.pre` says: give the model's own
+tokenizer.json as `--reference` where it says otherwise.
 """
 
 import argparse
@@ -21,8 +24,9 @@ def main():
     parser.add_argument("out", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lines", type=int, default=10_000)
+    parser.add_argument("--reference", type=Path, help="the tokenizer.json that is the reference for a GGUF file")
     args = parser.parse_args()
-    tokenizer = load(args.file)
+    tokenizer = load(args.reference or args.file)
     added = tokenizer.get_added_vocab()
     special = sorted(added, key=added.get)
     special = special[:12] + special[-4:]
