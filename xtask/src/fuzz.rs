@@ -14,12 +14,14 @@ struct Target {
     seeds: Option<(&'static str, &'static str)>,
 }
 
-const TARGETS: [Target; 5] = [
+const TARGETS: [Target; 7] = [
     Target { name: "pte", seeds: Some(("models", ".pte")) },
     Target { name: "ptd", seeds: Some(("models", ".ptd")) },
     Target { name: "manifest", seeds: Some(("models", "manifest.json")) },
     // Made of its own choices, of which files hold none.
     Target { name: "frame", seeds: None },
+    Target { name: "tokenizer", seeds: Some(("crates/language/tests/tokenizers", "")) },
+    Target { name: "template", seeds: Some(("crates/language/tests/templates", ".jinja")) },
     Target { name: "photo", seeds: Some(("crates/vision/tests/reference/photos", "")) },
 ];
 
