@@ -179,6 +179,7 @@ impl Parts {
             inner: Inner::new(inner),
             growth,
             template: None,
+            added: added.keys().copied().collect(),
             bytes,
             special,
             strips_leading_space,

@@ -15,6 +15,7 @@ mod tiktoken;
 pub use tiktoken::TiktokenOptions;
 
 use crate::error::{Error, Result};
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
@@ -40,6 +41,8 @@ struct Parts {
     inner: huggingface::Inner,
     /// By id: what a token adds in the middle of a text; `None` for ids that no token has.
     bytes: Vec<Option<Box<[u8]>>>,
+    /// Those that are found as they are, special or not.
+    added: HashSet<u32>,
     /// By id.
     special: Vec<bool>,
     strips_leading_space: bool,
@@ -148,6 +151,11 @@ impl Tokenizer {
     /// Whether the token `id` is a special one, which is not for people to see.
     pub fn is_special(&self, id: u32) -> bool {
         self.parts.special.get(id as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether the token `id` is found in texts as it is, before anything else is done to them, special or not.
+    pub fn is_added(&self, id: u32) -> bool {
+        self.parts.added.contains(&id)
     }
 
     /// The id of the token that is written `token` in the vocabulary.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import gguf
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers.models.gpt2.tokenization_gpt2 import bytes_to_unicode
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 from transformers.utils import sentencepiece_model_pb2_new as spm
 
 MERGES = ["h e", "l l", "he ll", "hell o", "Ġ w", "o r"]
