@@ -12,7 +12,7 @@ fn main() {
     divan::main();
 }
 
-/// Sums of uniform numbers, nearly normal with a deviation of 3; one token stands out.
+/// Sums of uniform numbers, nearly normal with a deviation of 3; a few tokens stand out, as with a model that is sure.
 fn logits(vocabulary: usize) -> Vec<f32> {
     let mut state = 1_u32;
     let mut uniform = || {
@@ -21,7 +21,9 @@ fn logits(vocabulary: usize) -> Vec<f32> {
     };
     let mut logits: Vec<f32> =
         (0..vocabulary).map(|_| (0..12).map(|_| uniform() - 0.5).sum::<f32>() * 3.0).collect();
-    logits[vocabulary / 3] = 14.0;
+    for (at, logit) in (0..10).zip([20.0, 19.0, 19.0, 18.0, 17.0, 17.0, 16.0, 15.0, 15.0, 14.0]) {
+        logits[vocabulary / 11 * at + 7] = logit;
+    }
     logits
 }
 
@@ -69,6 +71,17 @@ fn top_k_40_top_p_temperature(bencher: Bencher<'_, '_>, vocabulary: usize) {
 #[divan::bench(args = VOCABULARIES)]
 fn top_p(bencher: Bencher<'_, '_>, vocabulary: usize) {
     measure(bencher, vocabulary, SamplingOptions { top_p: 0.95, ..Default::default() }, None);
+}
+
+/// The worst there is: thousands of tokens make up the 95 %.
+#[divan::bench(args = VOCABULARIES)]
+fn top_p_of_a_flat_distribution(bencher: Bencher<'_, '_>, vocabulary: usize) {
+    measure(
+        bencher,
+        vocabulary,
+        SamplingOptions { top_p: 0.95, temperature: 3.0, ..Default::default() },
+        None,
+    );
 }
 
 #[divan::bench(args = VOCABULARIES)]

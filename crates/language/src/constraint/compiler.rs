@@ -10,8 +10,8 @@ use llguidance::{Matcher, ParserFactory};
 use std::fmt;
 use std::sync::Arc;
 
-/// Compiles grammars for one tokenizer, whose tokens it has sorted into a tree by their bytes. That takes a while (0.1 s
-/// for 49 000 tokens): make it once a model. Cheap to clone, can be shared between threads.
+/// Compiles grammars for one tokenizer, whose tokens it has sorted into a tree by their bytes. That takes a while
+/// (about a second for 49 000 tokens): make it once a model. Cheap to clone, can be shared between threads.
 ///
 /// ```no_run
 /// use nearside_language::{Grammar, GrammarCompiler, Sampler, SamplingOptions, Tokenizer};

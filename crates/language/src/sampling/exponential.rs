@@ -9,7 +9,7 @@ pub(super) fn exp(x: f32) -> f32 {
     /// Adding 1.5 * 2^23 rounds to a whole number and leaves it in the lower bits.
     const ROUND: f32 = 12_582_912.0;
     /// ln 2 in two parts, of which n times the first is exact.
-    const LN_2_HIGH: f32 = 0.693_359_375;
+    const LN_2_HIGH: f32 = 355.0 / 512.0;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
     let clamped = if x > -87.0 { x } else { -87.0 };
     let shifted = clamped * std::f32::consts::LOG2_E + ROUND;

@@ -28,7 +28,7 @@ impl Random {
     /// Uniform in `0..bound`; one step of the stream. `bound` is below 2^62, so that the bias of the product's upper
     /// half, `bound` / 2^64, matters only where the weights' own 2^-40 does not.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 }
 

@@ -16,22 +16,22 @@ pub(super) fn apply(candidates: &mut Candidates, logits: &[f32], scale: Scale, p
     candidates.cut(|keys| boundary(keys, scale, target));
 }
 
-/// Takes a few of the most probable tokens, ever more until they make up `p`; models are mostly sure enough for the first
-/// few. Gives the mass to reach.
+/// Takes a few of the most probable tokens, then more, then all, until they make up `p`; models are mostly sure enough for
+/// the first few. Gives the mass to reach.
 fn collect_nucleus(candidates: &mut Candidates, logits: &[f32], scale: Scale, p: f32) -> u64 {
     candidates.masses.clear();
     candidates.masses.resize(candidates.maxima.len(), 0.0);
     block_masses(logits, scale.largest, scale.inverse, &mut candidates.masses);
     let target = share(Scale::whole(candidates.masses.iter().map(|&mass| f64::from(mass)).sum()), p);
-    let mut count = 64;
-    loop {
+    for count in [64, 1024] {
         let threshold = candidates.reached_by(count);
         candidates.collect(logits, threshold);
         if threshold == f32::NEG_INFINITY || candidates.mass(scale) >= target {
             return target;
         }
-        count *= 4;
     }
+    candidates.collect(logits, f32::NEG_INFINITY);
+    target
 }
 
 fn share(mass: u64, p: f32) -> u64 {

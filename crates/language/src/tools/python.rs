@@ -159,17 +159,18 @@ impl<'a> Reader<'a> {
     fn escape(&mut self, text: &mut String) -> Result<(), String> {
         let character = self.next().ok_or("a string does not end")?;
         let digits = match character {
-            'n' => return Ok(text.push('\n')),
-            't' => return Ok(text.push('\t')),
-            'r' => return Ok(text.push('\r')),
-            '\n' => return Ok(()),
-            '\\' | '"' | '\'' => return Ok(text.push(character)),
             'x' => 2,
             'u' => 4,
             'U' => 8,
-            other => {
-                text.push('\\');
-                text.push(other);
+            _ => {
+                match character {
+                    'n' => text.push('\n'),
+                    't' => text.push('\t'),
+                    'r' => text.push('\r'),
+                    '\n' => {}
+                    '\\' | '"' | '\'' => text.push(character),
+                    other => text.extend(['\\', other]),
+                }
                 return Ok(());
             }
         };
