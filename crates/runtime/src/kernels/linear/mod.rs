@@ -75,7 +75,10 @@ fn multiply(arguments: &mut Arguments<'_>, loops: &InnerLoops) -> Result<(), Str
                     let at = row * columns;
                     // SAFETY: this row of this tile is this task's alone.
                     let out = unsafe { out.part(at + lanes.start..at + lanes.end) };
-                    out.copy_from_slice(&sums[..lanes.len()]);
+                    match <&mut [f32; TILE]>::try_from(&mut *out) {
+                        Ok(out) => *out = *sums,
+                        Err(_) => out.copy_from_slice(&sums[..lanes.len()]),
+                    }
                     if let Some(bias) = bias {
                         out.iter_mut().zip(&bias[lanes.clone()]).for_each(|(out, bias)| *out += bias);
                     }
