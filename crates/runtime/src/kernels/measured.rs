@@ -12,6 +12,11 @@ pub struct Layer {
     dtype: DType,
     /// Keys and values; 8 bytes each, so that they are aligned.
     caches: [Vec<u64>; 2],
+}
+
+/// What goes into layers and comes out, in the same places for all of them.
+#[derive(Debug, Default)]
+pub struct Rows {
     qkv: Vec<f32>,
     table: Vec<f32>,
     positions: Vec<i64>,
@@ -26,7 +31,7 @@ impl Layer {
         let bytes = key_heads * slots * row * dtype.element_bytes().unwrap_or(1);
         // As floats of either length they are small numbers, and as bytes small ones too.
         let caches = [(); 2].map(|()| vec![0x2c13_2c05_2bf1_2c0b_u64; bytes.div_ceil(8)]);
-        Self { sizes, dtype, caches, qkv: vec![], table: vec![], positions: vec![], out: vec![] }
+        Self { sizes, dtype, caches }
     }
 
     /// Bytes of its caches up to a context.
@@ -35,21 +40,29 @@ impl Layer {
         self.caches.iter().map(|cache| cache.len() * 8 / slots * context).sum()
     }
 
-    /// Attends for `rows` rows from `position` on, with the instructions of that name, or the best ones.
+    /// Attends for `count` rows from `position` on, with the instructions of that name, or the best ones.
     ///
     /// # Errors
     /// If the call does not fit, or there is no such instruction set here.
-    pub fn run(&mut self, rows: usize, position: usize, instructions: Option<&str>) -> Result<(), String> {
+    pub fn run(
+        &mut self,
+        rows: &mut Rows,
+        count: usize,
+        position: usize,
+        instructions: Option<&str>,
+    ) -> Result<(), String> {
+        let Rows { qkv, table, positions, out } = rows;
+        let rows = count;
         let set = named(instructions)?;
         let [heads, key_heads, dim, slots] = self.sizes;
         let width = (heads + 2 * key_heads) * dim;
-        if self.out.len() != rows * heads * dim {
-            self.qkv = (0..rows * width).map(|at| (at as f32 * 0.7).sin()).collect();
-            self.table = (0..rows * dim).map(|at| (at as f32 * 0.3).cos()).collect();
-            self.out = vec![0.0; rows * heads * dim];
+        if out.len() != rows * heads * dim {
+            *qkv = (0..rows * width).map(|at| (at as f32 * 0.7).sin()).collect();
+            *table = (0..rows * dim).map(|at| (at as f32 * 0.3).cos()).collect();
+            *out = vec![0.0; rows * heads * dim];
         }
-        self.positions.clear();
-        self.positions.extend((position..position + rows).map(|at| at as i64));
+        positions.clear();
+        positions.extend((position..position + rows).map(|at| at as i64));
         let row = if self.dtype == DType::U8 { dim + 4 } else { dim };
         let cache_sizes = [key_heads, slots, row].map(|size| size as i32);
         let bytes = key_heads * slots * row * self.dtype.element_bytes().unwrap_or(1);
@@ -60,19 +73,19 @@ impl Layer {
         let (qkv_sizes, table_sizes) = ([1, rows, width as i32], [rows, dim as i32]);
         let (position_sizes, out_sizes) = ([rows], [1, rows, heads * dim as i32]);
         let call = ffi::RotaryAttentionCall {
-            qkv: floats(&qkv_sizes, &mut self.qkv),
+            qkv: floats(&qkv_sizes, qkv),
             query_norm: absent(),
             key_norm: absent(),
             eps: 1e-6,
-            table: floats(&table_sizes, &mut self.table),
+            table: floats(&table_sizes, table),
             key_cache: keys,
             value_cache: values,
-            cache_position: tensor(DType::I64, &position_sizes, &mut self.positions, rows as usize * 8),
+            cache_position: tensor(DType::I64, &position_sizes, positions, rows as usize * 8),
             visible_until: absent(),
             heads: heads.into(),
             scale: 0.125,
             window: 0,
-            out: floats(&out_sizes, &mut self.out),
+            out: floats(&out_sizes, out),
         };
         // SAFETY: all tensors are owned and none is used meanwhile.
         unsafe { rotary_attention::run_with(&call, set, None) }

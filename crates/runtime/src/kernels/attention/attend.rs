@@ -135,10 +135,6 @@ impl<'a> Block<'a> {
                 }
             }
         }
-        if partial.is_none() {
-            // SAFETY: the caller's promise.
-            unsafe { self.finish() };
-        }
     }
 
     unsafe fn load_query(&mut self, at: usize, row: usize, member: usize) {
@@ -179,14 +175,15 @@ impl<'a> Block<'a> {
     /// Takes a tile's keys and values in, for some of the rows.
     unsafe fn take_tile(&mut self, which: Range<usize>, tile: usize) {
         let mut seen: [Range<usize>; TOGETHER] = Default::default();
-        let (mut any, mut all) = (TILE..0, 0..TILE);
+        let (mut first, mut end, mut all) = (TILE, 0, 0..TILE);
         for (seen, row) in seen.iter_mut().zip(&self.rows[which.clone()]) {
             *seen = row.seen(tile);
             all = all.start.max(seen.start)..all.end.min(seen.end);
             if seen.start < seen.end {
-                any = any.start.min(seen.start)..any.end.max(seen.end);
+                (first, end) = (first.min(seen.start), end.max(seen.end));
             }
         }
+        let any = first..end;
         if any.is_empty() {
             return;
         }
@@ -284,24 +281,33 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Takes what came of a split to what came of the ones before.
+    /// Takes what came of a split to what came of the ones before, and writes the outputs of rows that see no more.
     unsafe fn merge(&mut self, split: Range<usize>) {
+        let set = self.call.set;
         for at in 0..self.count {
             let row = &mut self.rows[at];
             if row.first >= split.end || row.end <= split.start {
                 continue;
             }
             let part = at * self.dim..(at + 1) * self.dim;
-            match &mut row.total {
+            let (out, total) = (&mut self.out[part.clone()], &mut self.total[part]);
+            let last = row.end <= split.end;
+            let (values, sum) = match &mut row.total {
+                None if last => (&*out, row.running.sum),
                 None => {
-                    self.total[part.clone()].copy_from_slice(&self.out[part]);
+                    total.copy_from_slice(out);
                     row.total = Some(row.running);
+                    continue;
                 }
-                Some(total) => {
-                    let (to, from) = (&mut self.total[part.clone()], &self.out[part]);
+                Some(before) => {
                     // SAFETY: the caller's promise.
-                    unsafe { merge(self.call.set, total, to, row.running, from) };
+                    unsafe { merge(set, before, total, row.running, out) };
+                    (&*total, before.sum)
                 }
+            };
+            if last {
+                // SAFETY: the caller's promise.
+                unsafe { self.call.write(self.work.key_head, self.work.rows.start + at, values, sum) };
             }
         }
     }
@@ -312,17 +318,6 @@ impl<'a> Block<'a> {
             let out = &self.out[at * self.dim..(at + 1) * self.dim];
             // SAFETY: the caller's promise.
             unsafe { partial.give(at, out, self.rows[at].running) };
-        }
-    }
-
-    unsafe fn finish(&self) {
-        for at in 0..self.count {
-            let all = self.work.rows.start + at;
-            // Each row sees itself.
-            let sum = self.rows[at].total.map_or(1.0, |total| total.sum);
-            let values = &self.total[at * self.dim..(at + 1) * self.dim];
-            // SAFETY: the caller's promise.
-            unsafe { self.call.write(self.work.key_head, all, values, sum) };
         }
     }
 }

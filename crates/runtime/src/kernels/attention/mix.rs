@@ -1,5 +1,7 @@
 //! Sums of values by weight.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays, of registers, are gone through at once")]
+
 use super::cache::Kind;
 use super::element::{Element, F16, F32, I8};
 use super::{SCORES, TOGETHER};

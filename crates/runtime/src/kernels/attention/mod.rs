@@ -113,10 +113,8 @@ impl Attention<'_> {
         let Shape { heads, dim, .. } = self.shape;
         let group = self.shape.group();
         let at = (row / group * heads + key_head * group + row % group) * dim;
-        let share = 1.0 / sum;
         // SAFETY: the caller's promise.
-        let out = unsafe { self.out.part(at..at + dim) };
-        out.iter_mut().zip(values).for_each(|(out, value)| *out = value * share);
+        unsafe { softmax::share(self.set, values, sum, self.out.part(at..at + dim)) };
     }
 }
 

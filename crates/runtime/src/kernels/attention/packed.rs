@@ -1,6 +1,8 @@
 //! Dot products of many rows' queries with keys that were turned on their side for them, so that a vector holds an element
 //! of several keys. The sums are those of [`super::scores`], in the same order.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays, of registers, are gone through at once")]
+
 use super::{SCORES, TILE};
 use crate::kernels::lanes::{Lanes, PARTS, dispatch};
 use std::ops::Range;

@@ -1,5 +1,7 @@
 //! Dot products of a few rows' queries with keys as they lie in the cache.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays, of registers, are gone through at once")]
+
 use super::SCORES;
 use super::cache::Kind;
 use super::element::{Element, F16, F32};

@@ -1,6 +1,8 @@
 //! The softmax as scores come by (Milakov and Gimelshein, 2018, arXiv:1805.02867): a running maximum, and a sum and an
 //! output that are scaled down when it grows. So nothing is stored for a row but these, however long the cache is.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays, of registers, are gone through at once")]
+
 use super::{SCORES, TILE, TOGETHER};
 use crate::kernels::lanes::{Lanes, dispatch};
 use std::ops::Range;
@@ -185,6 +187,29 @@ unsafe fn merge_with<L: Lanes>(running: &mut Running, out: &mut [f32], later: Ru
             let kept = L::mul(L::load(out), L::splat(one));
             L::store(out, L::fma(L::load(later_out), L::splat(other), kept));
         }
+    }
+}
+
+dispatch! {
+    /// Divides the sums of values, which may be padded, by that of the weights.
+    ///
+    /// # Safety
+    /// As for [`Lanes`].
+    pub(super) unsafe fn share(values: &[f32], sum: f32, out: &mut [f32]) = share_with
+}
+
+#[inline(always)]
+unsafe fn share_with<L: Lanes>(values: &[f32], sum: f32, out: &mut [f32]) {
+    assert!(values.len() >= out.len());
+    let (share, whole) = (1.0 / sum, out.len() / L::LANES * L::LANES);
+    for at in (0..whole).step_by(L::LANES) {
+        // SAFETY: the caller's promise; there are as many.
+        unsafe {
+            L::store(out.as_mut_ptr().add(at), L::mul(L::load(values.as_ptr().add(at)), L::splat(share)))
+        };
+    }
+    for at in whole..out.len() {
+        out[at] = values[at] * share;
     }
 }
 

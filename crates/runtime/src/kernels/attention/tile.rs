@@ -76,14 +76,14 @@ impl<'a> Tile<'a> {
 
     /// The keys turned on their side, if there are many rows and scores are not of whole numbers.
     pub(super) fn packed(&self) -> Option<*const f32> {
-        (self.many && self.call.keys.kind != Kind::I8).then(|| self.packed.as_ptr())
+        (self.many && self.call.keys.kind != Kind::I8).then_some(self.packed.as_ptr())
     }
 
     /// The scales, if there are some.
     pub(super) fn scales(&self) -> Option<Scales> {
         let [keys, values] = &self.scales;
         let scaled = self.call.keys.kind == Kind::I8;
-        scaled.then(|| Scales { keys: keys.as_ptr(), values: values.as_ptr() })
+        scaled.then_some(Scales { keys: keys.as_ptr(), values: values.as_ptr() })
     }
 
     /// Loads the positions, all of one tile.

@@ -46,7 +46,7 @@ impl Function for GeluTanh {
     #[inline(always)]
     unsafe fn of<L: Lanes>(x: L::F) -> L::F {
         /// `2 * sqrt(2 / pi)`
-        const FACTOR: f32 = 1.595_769_1;
+        const FACTOR: f32 = 1.595_769;
         // SAFETY: the caller's promise.
         unsafe {
             let cubic = L::fma(L::mul(x, x), L::splat(FACTOR * 0.044_715), L::splat(FACTOR));

@@ -1,5 +1,7 @@
 //! AVX2 with FMA and F16C: eight floats.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays, of registers, are gone through at once")]
+
 use super::{Lanes, x86};
 use std::arch::x86_64::*;
 

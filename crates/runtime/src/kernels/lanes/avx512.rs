@@ -1,5 +1,7 @@
 //! AVX-512 F, BW, VL and VNNI: sixteen floats.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays, of registers, are gone through at once")]
+
 use super::{Lanes, x86};
 use std::arch::x86_64::*;
 

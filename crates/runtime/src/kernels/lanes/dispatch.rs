@@ -6,6 +6,7 @@
 macro_rules! dispatch {
     ($(#[$doc:meta])* $visibility:vis unsafe fn $name:ident($($argument:ident: $type:ty),* $(,)?) = $generic:ident) => {
         $(#[$doc])*
+        #[allow(clippy::too_many_arguments)]
         $visibility unsafe fn $name(set: $crate::kernels::instruction_set::InstructionSet, $($argument: $type),*) {
             use $crate::kernels::lanes;
 
@@ -42,6 +43,7 @@ macro_rules! dispatch {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! compiled {
     ($name:ident, $lanes:ident, $features:literal, $generic:ident($($argument:ident: $type:ty),*)) => {
+        #[allow(clippy::too_many_arguments)]
         #[target_feature(enable = $features)]
         unsafe fn $name($($argument: $type),*) {
             // SAFETY: the caller's promise.

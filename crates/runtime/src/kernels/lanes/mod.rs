@@ -153,12 +153,12 @@ pub(super) trait Lanes: Copy {
         length: usize,
         out: *mut f32,
     ) {
-        for row in 0..R {
+        for (row, weights) in weights.into_iter().enumerate() {
             for at in 0..length {
                 // SAFETY: the caller's promise.
                 unsafe {
                     let product = |slot: usize| {
-                        i32::from(*weights[row].add(slot)) * i32::from(*values.add(slot * length + at))
+                        i32::from(*weights.add(slot)) * i32::from(*values.add(slot * length + at))
                     };
                     let sum: i32 = (0..count).map(product).sum();
                     *out.add(row * length + at) += sum as f32 * steps[row];

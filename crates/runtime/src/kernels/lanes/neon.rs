@@ -1,5 +1,7 @@
 //! NEON: four floats.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays, of registers, are gone through at once")]
+
 use super::Lanes;
 use std::arch::aarch64::*;
 

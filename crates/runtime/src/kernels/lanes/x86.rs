@@ -1,5 +1,7 @@
 //! What AVX2 and AVX-512 share.
 
+#![allow(clippy::needless_range_loop, reason = "several arrays, of registers, are gone through at once")]
+
 use std::arch::x86_64::*;
 
 /// The sums of four rows of partial sums, as [`super::Lanes::parts_sum`] has them.

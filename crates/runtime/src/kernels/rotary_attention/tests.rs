@@ -238,11 +238,9 @@ impl Call {
                 let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 let weights: Vec<f64> = scores.iter().map(|score| (score - largest).exp()).collect();
                 let sum: f64 = weights.iter().sum();
-                for i in 0..dim {
-                    let mixed =
-                        (first..=last).zip(&weights).map(|(at, weight)| weight / sum * values[line(at)][i]);
-                    out.push(mixed.sum());
-                }
+                out.extend((0..dim).map(|i| -> f64 {
+                    (first..=last).zip(&weights).map(|(at, weight)| weight / sum * values[line(at)][i]).sum()
+                }));
             }
         }
         out
