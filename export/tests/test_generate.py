@@ -19,6 +19,7 @@ from nearside_export.runtime import nearside
 from nearside_export.runtime.wheel import LoadedMethod
 from nearside_export.tasks import generate, generate_advice
 from nearside_export.tasks.advice import FP32
+from nearside_export.wanted import Wanted, read
 
 torch.set_num_threads(1)
 
@@ -208,17 +209,61 @@ def test_integer_weights_say_what_they_are(
         np.testing.assert_allclose(loaded.method().run(calls)[0], want, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("family", "options", "cache"),
+    [
+        ("llama", [], "int8"),
+        ("qwen3", ["--cache", "f16"], "f16"),
+        ("gemma3-text", ["--variant", "all", "--cache", "f32"], "f32"),
+    ],
+)
+def test_decoders_of_our_own_operators_are_packages_too(
+    family: str,
+    options: list[str],
+    cache: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    nearside_cli: Path,
+) -> None:
+    monkeypatch.setenv("NEARSIDE_CLI", str(nearside_cli))
+    assert main(["tiny", family, "--out", str(tmp_path / "tiny")]) == 0
+    command = ["generate", str(tmp_path / "tiny"), "--delegate", "nearside", *options]
+    command += ["--context", "64", "--max-prefill", "16", "--rounding", "nearest-asymmetric"]
+    assert main([*command, "--name", family, "--out", str(tmp_path)]) == 0
+    package = tmp_path / f"{family}.nearside"
+    manifest = Manifest.read(package)
+    names = ["nearside-8da4w", "nearside-int8"] if "all" in options else ["nearside-8da4w"]
+    assert [variant.name for variant in manifest.variants] == names
+    for variant in manifest.variants:
+        assert (variant.attention, variant.kv_cache) == ("fused", cache)
+        assert (variant.delegates, variant.coverage) == ([], 0.0)
+        assert "nearside::linear.out" in variant.operators
+        assert not any("aten::" in o for o in variant.operators if "slice_copy" not in o)
+        assert variant.quality.kl_divergence < 0.3
+    sliding = manifest.task.generation.sliding_slots
+    assert (sliding is not None) == (family == "gemma3-text")
+
+
+def test_the_choice_of_a_cache_is_for_our_own_operators(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["generate", str(tiny), "--cache", "f16", "--out", str(tmp_path / "out")]
+    assert main(command) == 2
+    assert "--cache is for --delegate nearside" in capsys.readouterr().err
+
+
 def test_what_is_tried_for_a_failed_gate_is_smallest_first_and_nothing_twice() -> None:
     def tried(
         scheme: str, request: generate.Request, loops: bool = False
     ) -> list[tuple[str, int, int]]:
         seen: list[tuple[str, int, int]] = []
 
-        def estimate(other: str, candidate: generate.Request) -> GenerateQuality:
-            seen.append((other, candidate.group_size, candidate.embedding_bits))
+        def estimate(other: Wanted, candidate: generate.Request) -> GenerateQuality:
+            seen.append((other.scheme, candidate.group_size, candidate.embedding_bits))
             raise QualityError("not good enough")
 
-        assert generate_advice.passing(scheme, request, estimate, loops=loops) == FP32
+        (variant,) = read([scheme], "generate")
+        assert generate_advice.passing(variant, request, estimate, loops=loops) == FP32
         return seen
 
     usual = generate.Request()
@@ -229,3 +274,4 @@ def test_what_is_tried_for_a_failed_gate_is_smallest_first_and_nothing_twice() -
     small = dataclasses.replace(usual, embedding_bits=4)
     assert tried("int8", small) == [("int8", 32, 8), ("int8w", 32, 4), ("int8w", 32, 8)]
     assert tried("fp32", usual) == []
+    assert tried("nearside-8da4w", usual) == [("int8", 32, 8)]

@@ -58,6 +58,13 @@ def test_only_loops_that_the_reference_does_not_have_count() -> None:
     assert looping.count(stuck, stuck, prompts, set()) == 0
 
 
+def test_a_loop_that_the_reference_runs_into_after_the_same_word_does_not_count() -> None:
+    stuck, _ = counting(8, {40: 700, 700: 700})
+    for following, counted in ((700, 0), (701, 1)):
+        reference, _ = counting(8, {700: following})
+        assert looping.count(stuck, reference, [[38]], set()) == counted
+
+
 def test_requests_are_put_as_the_chat_template_says(tokenizer: Tokenizer) -> None:
     from tokenizers import Tokenizer as Loaded
 

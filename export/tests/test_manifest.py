@@ -105,6 +105,7 @@ def manifest_of(task: str) -> Manifest:
         rounding="hqq",
         embedding_bits=8,
         attention="fused",
+        kv_cache="int8",
         delegates=["XnnpackBackend"],
         operators=["aten::mean.out"],
         coverage=0.98,
@@ -152,7 +153,12 @@ def test_what_has_no_value_is_left_out_unless_null_means_something() -> None:
     manifest = manifest_of("generate")
     assert isinstance(manifest.task, Generate)
     plain = dataclasses.replace(
-        manifest.variants[0], methods=None, group_size=None, rounding=None, attention=None
+        manifest.variants[0],
+        methods=None,
+        group_size=None,
+        rounding=None,
+        attention=None,
+        kv_cache=None,
     )
     facts = dataclasses.replace(
         manifest.task.generation, bos_id=None, add_bos=False, defaults=GenerationDefaults()
@@ -163,7 +169,9 @@ def test_what_has_no_value_is_left_out_unless_null_means_something() -> None:
     VALIDATOR.validate(raw)
     assert "chat_template" not in raw
     assert (raw["generation"]["bos_id"], raw["generation"]["defaults"]) == (None, {})
-    assert not {"methods", "group_size", "rounding", "attention"} & set(raw["variants"][0])
+    assert not {"methods", "group_size", "rounding", "attention", "kv_cache"} & set(
+        raw["variants"][0]
+    )
     assert read(raw) == manifest
     for path in ("chat_template", "variants.0.rounding"):
         with pytest.raises(PackageError, match=rf"{path.split('.')[-1]} is null"):
@@ -319,7 +327,7 @@ def test_what_is_wrong_is_named_with_its_place(
 
 def test_every_missing_field_of_a_variant_is_named(manifest: Manifest) -> None:
     whole = json.loads(manifest.to_json())
-    optional = {"methods", "group_size", "rounding", "embedding_bits", "attention"}
+    optional = {"methods", "group_size", "rounding", "embedding_bits", "attention", "kv_cache"}
     for field in set(whole["variants"][0]) - optional:
         raw = copy.deepcopy(whole)
         del raw["variants"][0][field]

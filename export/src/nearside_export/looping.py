@@ -5,6 +5,7 @@ Answers always take the most likely token: that is when models loop, and it is t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,11 +33,13 @@ class Model:
     step: Step
     longest: int
 
-    def answer(self, prompt: Sequence[int], ends: Collection[int]) -> list[int]:
-        """Give at most `ANSWER_TOKENS`, without the one of ``ends``."""
+    def answer(
+        self, prompt: Sequence[int], ends: Collection[int], begun: Sequence[int] = ()
+    ) -> list[int]:
+        """Give at most `ANSWER_TOKENS`, without the one of ``ends``; ``begun`` are the first."""
         self.begin()
-        answer: list[int] = []
-        given, position = list(prompt), 0
+        answer = list(begun)
+        given, position = [*prompt, *begun], 0
         while True:
             for start in range(0, len(given), self.longest):
                 part = given[start : start + self.longest]
@@ -45,18 +48,33 @@ class Model:
             if following in ends:
                 return answer
             answer.append(following)
-            if len(answer) == ANSWER_TOKENS:
+            if len(answer) >= ANSWER_TOKENS:
                 return answer
             given = [following]
 
 
 def count(model: Model, reference: Model, prompts: Sequence[Sequence[int]], ends: Any) -> int:  # noqa: ANN401
-    """Count the prompts at which ``model`` loops and ``reference`` does not."""
+    """Count the prompts at which ``model`` loops by a fault of its own.
+
+    It is none where ``reference`` loops too: by itself, or once it has said the word with which
+    ``model`` first left it. Which of two words that are as likely comes first is a matter of chance
+    for all but the most exact arithmetic; what follows from it is not.
+    """
     shown = track(prompts, len(prompts), "answering, prompts")
-    return sum(
-        loops(model.answer(prompt, ends)) and not loops(reference.answer(prompt, ends))
-        for prompt in shown
-    )
+    return sum(_own_loop(model.answer(p, ends), reference, p, ends) for p in shown)
+
+
+def _own_loop(
+    answer: Sequence[int], reference: Model, prompt: Sequence[int], ends: Collection[int]
+) -> bool:
+    if not loops(answer):
+        return False
+    right = reference.answer(prompt, ends)
+    if loops(right):
+        return False
+    same = (a == b for a, b in zip(answer, right, strict=False))
+    shared = sum(itertools.takewhile(bool, same))
+    return not loops(reference.answer(prompt, ends, answer[: shared + 1]))
 
 
 def loops(tokens: Sequence[int]) -> bool:

@@ -39,7 +39,7 @@ def test_a_name_without_a_delegate_is_xnnpacks() -> None:
         ("int3", "xnnpack", "classify", "unknown variant 'int3'; known: int8, fp32"),
         ("fp32,,int8", "xnnpack", "classify", "a name missing between its commas"),
         (None, "", "classify", "--delegate '' has a name missing"),
-        (None, "nnapi", "classify", "unknown delegate 'nnapi'; known: xnnpack, portable"),
+        (None, "nnapi", "classify", "unknown delegate 'nnapi'; known: xnnpack, nearside, portable"),
         (
             "int8",
             "coreml",

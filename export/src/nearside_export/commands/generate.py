@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 from nearside_export.commands import exports
+from nearside_export.errors import UsageError
 from nearside_export.quantise.choices import CACHES, USUAL_CACHE
 from nearside_export.wanted import read
 
@@ -44,7 +45,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     generate.add_argument(
         "--cache",
         choices=CACHES,
-        default=USUAL_CACHE,
         help="--delegate nearside: what keys and values are kept as: fewer bits are read faster "
         f"where the context is long (default: {USUAL_CACHE})",
     )
@@ -65,6 +65,10 @@ def _run(options: argparse.Namespace) -> None:
     package.licence_of(source.origin, options.licence, source.licence)
     name = package.clean_name(options.name or source.name)
     wanted = read(names, "generate")
+    if options.cache is not None and not any(variant.delegate.own for variant in wanted):
+        raise UsageError(
+            "--cache is for --delegate nearside: other programs keep keys and values as f32"
+        )
     target = package.package_path(options.out, name, [v.scheme for v in wanted])
     package.refuse_dropping(target, [v.name for v in wanted])
     planned = plan.plan(
@@ -92,7 +96,7 @@ def _run(options: argparse.Namespace) -> None:
         rounding=options.rounding,
         embedding_bits=options.embedding_bits,
         attention=options.attention,
-        cache=options.cache,
+        cache=options.cache or USUAL_CACHE,
         methods=options.methods,
         external_weights=options.external_weights,
         unmeasured=options.unmeasured,
@@ -118,7 +122,7 @@ def _command(options: argparse.Namespace) -> str:
         "max_prefill": MAX_PREFILL,
         **exports.ROUNDING_DEFAULTS,
         "attention": "plain",
-        "cache": USUAL_CACHE,
+        "cache": None,
         "methods": METHODS[0],
         "external_weights": False,
         "licence": None,

@@ -12,6 +12,20 @@ LEAST_CONTEXT = 16
 """Positions that an integer variant is calibrated and measured with at least."""
 
 
+BLOCK = 32
+"""Columns of a block of our own operators' weights (`ops.packed`)."""
+
+
+def check_blocks(config: DecoderConfig) -> None:
+    """`UsageError` for layers that our own operators can't have."""
+    for columns in (config.hidden_size, config.heads * config.head_dim, config.intermediate_size):
+        if columns % BLOCK:
+            raise UsageError(
+                f"layers of {columns} columns are no whole blocks of {BLOCK}, which --delegate "
+                "nearside needs: choose --delegate xnnpack"
+            )
+
+
 def context_length(asked: int | None, most: int) -> int:
     """Positions in the cache: as asked for, or `DEFAULT_CONTEXT` where the model has as many."""
     if asked is None:

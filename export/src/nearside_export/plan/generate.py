@@ -9,7 +9,7 @@ from nearside_export.architectures.decoder import families
 from nearside_export.architectures.decoder.config import DecoderConfig
 from nearside_export.errors import SourceError
 from nearside_export.plan import costs
-from nearside_export.plan.decoder import check_choices, context_length
+from nearside_export.plan.decoder import BLOCK, check_blocks, check_choices, context_length
 from nearside_export.plan.plan import Plan, delegates_of
 from nearside_export.sources.model import ModelSource
 from nearside_export.wanted import Wanted
@@ -23,6 +23,7 @@ _QUANTISATION = {
 _SCALE_BYTES = 2
 """Of a group of 4-bit weights: bfloat16."""
 _OFFSET_BYTES = 4
+_OWN_OFFSET_BYTES = 2
 _ROW_BYTES = 4
 _INT4_KINDS = {"Q4_0", "Q4_1"}
 
@@ -46,6 +47,8 @@ def plan(
     gguf = source.origin.startswith("GGUF")
     schemes = [variant.scheme for variant in variants]
     check_choices(config, schemes, positions, group_size, rounding, gguf=gguf)
+    if any(variant.delegate.own for variant in variants):
+        check_blocks(config)
     linear = len(config.layers) * _layer(config)
     table = config.vocab_size * config.hidden_size
     tables = 1 if config.tied else 2
@@ -56,7 +59,8 @@ def plan(
     size, rounded, memory = costs.FILES_BYTES + len(source.tokenizer.json), 0.0, 0.0
     seconds, quantisation = costs.START_SECONDS, []
     layers = len(config.layers) * len(methods.split(","))
-    for scheme in schemes:
+    for variant in variants:
+        scheme, own = variant.scheme, variant.delegate.own
         said = _QUANTISATION[scheme]
         if scheme == "fp32":
             size += 4 * (linear + tables * table)
@@ -71,12 +75,13 @@ def plan(
         elif scheme == "8da4w":
             # Which way predicts best is not known yet: room for all.
             symmetric = rounding in ("nearest", "hqq", "gptq")
-            offsets = 0 if symmetric else _OFFSET_BYTES
-            size += int(linear * (0.5 + (_SCALE_BYTES + offsets) / group_size))
+            offsets = 0 if symmetric else _OWN_OFFSET_BYTES if own else _OFFSET_BYTES
+            # Our kernels have a scale in each block, whatever the groups.
+            size += int(linear * (0.5 + (_SCALE_BYTES + offsets) / (BLOCK if own else group_size)))
             rounded += linear * (1 + 4 / group_size)
             seconds += linear * costs.ROUNDING_SECONDS[rounding]
             said += f", groups of {group_size}, rounding {rounding}"
-        seconds += layers * costs.SECONDS_A_LAYER[scheme]
+        seconds += layers * costs.SECONDS_A_LAYER["own" if own else scheme]
         seconds += parameters * costs.SECONDS_A_PARAMETER
         memory = max(memory, parameters * costs.BYTES_A_PARAMETER[scheme])
         quantisation.append(said)
@@ -88,7 +93,7 @@ def plan(
         work_bytes=size + int(rounded),
         memory_bytes=costs.START_BYTES + int(memory) + 4 * cache,
         seconds=seconds,
-        attention=attention,
+        attention="fused" if all(v.delegate.own for v in variants) else attention,
         delegates=delegates_of(variants),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearside_export import disk
+from nearside_export.lower.delegates import Delegate
 from nearside_export.wanted import Wanted
 
 MACHINE = "two cores of an x86_64 server"
@@ -64,7 +65,12 @@ class Plan:
 
 def delegates_of(variants: Sequence[Wanted]) -> tuple[str, ...]:
     """Name ExecuTorch's delegates of ``variants``, as the manifest does."""
-    return tuple(dict.fromkeys(v.delegate.backend or "portable kernels" for v in variants))
+    return tuple(dict.fromkeys(_who_runs(v.delegate) for v in variants))
+
+
+def _who_runs(delegate: Delegate) -> str:
+    kernels = "Nearside's own kernels" if delegate.own else "portable kernels"
+    return delegate.backend or kernels
 
 
 def same_disk(one: Path, other: Path) -> bool:
