@@ -76,7 +76,8 @@ class GenerateQuality:
     ``next_token_agreement`` share of positions with the same most likely token, 0..1;
     ``kl_divergence`` mean of KL(fp32 || variant), nats; ``logit_max_error`` the largest
     difference of a logit. Of ``prompts`` plain requests, ``looping`` are answered with the same
-    few tokens over and over, where fp32 does not; null where that was not looked at.
+    few tokens over and over, where fp32 does not, not even after the word that the two first differ
+    in; null where that was not looked at.
     """
 
     tokens: int
