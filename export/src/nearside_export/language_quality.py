@@ -24,7 +24,7 @@ def logits(methods: Sequence[RunnableMethod]) -> Logits:
 
     def run(ids: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.float32]:
         method = methods[0 if len(positions) > 1 else -1]
-        return method.run([ids, positions])[0][0, 0]
+        return method.run([ids, positions])[0][0, -1]
 
     return run
 
