@@ -106,6 +106,6 @@ fn every_template_renders_every_conversation_as_transformers_does() {
         }
     }
     assert!(compared >= 200, "only {compared} were compared");
-    let shown = wrong.iter().take(3).map(String::as_str).collect::<Vec<_>>().join("\n\n");
+    let shown = wrong.iter().take(12).map(String::as_str).collect::<Vec<_>>().join("\n\n");
     assert!(wrong.is_empty(), "{} of {compared} differ:\n{shown}", wrong.len());
 }

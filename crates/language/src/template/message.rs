@@ -76,12 +76,14 @@ impl Message {
         fields.extend(self.tool_call_id.clone().map(|id| ("tool_call_id".to_owned(), id.into())));
         fields.extend(self.other.clone());
         fields.retain(|_, value| !value.is_null());
-        let reasoning = REASONING.iter().find_map(|name| fields.get(*name)).cloned();
-        if let Some(reasoning) = reasoning {
-            fields.entry("thinking").or_insert_with(|| reasoning.clone());
-            fields.insert("reasoning_content".to_owned(), reasoning);
-        }
-        fields
+        let Some(reasoning) = REASONING.iter().find_map(|name| fields.get(*name)).cloned() else {
+            return fields;
+        };
+        let thinking = fields.get("thinking").unwrap_or(&reasoning).clone();
+        let mut named = Map::from_iter([("thinking".to_owned(), thinking)]);
+        named.extend(fields);
+        named.insert("reasoning_content".to_owned(), reasoning);
+        named
     }
 }
 

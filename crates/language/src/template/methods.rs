@@ -112,7 +112,10 @@ fn title(text: &str) -> String {
         if inside {
             out.extend(character.to_lowercase());
         } else {
-            out.extend(character.to_uppercase());
+            // Where it takes several letters, only the first of them is a capital.
+            let mut upper = character.to_uppercase();
+            out.extend(upper.next());
+            out.extend(upper.flat_map(char::to_lowercase));
         }
         inside = character.is_lowercase() || character.is_uppercase();
     }
