@@ -84,9 +84,8 @@ def figures(run: dict[str, Any]) -> dict[str, float]:
         "load": run["load_s"] * 1e3,
     }
     for part in run["decode"]:
-        # All of the time, not the usual token's: what comes now and then counts too.
-        found[f"decode {part['context']}"] = len(part["token_s"]) / sum(part["token_s"])
-    for extra in ("loop_share", "bytes_per_token", "read_bytes_per_s", "allocations_per_token"):
+        found[f"decode {part['context']}"] = part["tokens"] / part["s"]
+    for extra in ("own_share", "bytes_per_token", "read_bytes_per_s"):
         if extra in run:
             found[extra] = run[extra]
     return found
@@ -127,7 +126,7 @@ def rows(pair: Pair, threads: int, runs: dict[str, list[dict[str, Any]]]) -> lis
         ),
     ]
     extras = {
-        "loop_share": ("our loop's share of a token", "%", 100.0),
+        "own_share": ("our loop's share of a token", "%", 100.0),
         "bytes_per_token": ("bytes read a token", "MB", 1e-6),
         "read_bytes_per_s": ("read bandwidth of the machine", "GB/s", 1e-9),
     }

@@ -110,7 +110,7 @@ def main() -> None:
     decoded = []
     for at in [int(part) for part in args.at.split(",") if part]:
         run.prefill(prompt(at))
-        decoded.append({"context": at, "token_s": run.decode(args.decode)})
+        decoded.append({"context": at, "tokens": args.decode, "s": sum(run.decode(args.decode))})
     result["decode"] = decoded
     result["before_bytes"] = before
     result["peak_bytes"] = memory("VmHWM")

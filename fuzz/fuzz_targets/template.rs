@@ -6,7 +6,9 @@ use nearside_language::{ChatTemplate, Message, RenderOptions, Tool};
 
 fuzz_target!(|text: &str| {
     let (message, source) = text.split_once('\n').unwrap_or(("", text));
-    let Ok(template) = ChatTemplate::new(source, &[("bos_token", "<s>"), ("eos_token", "</s>")]) else { return };
+    let Ok(template) = ChatTemplate::new(source, &[("bos_token", "<s>"), ("eos_token", "</s>")]) else {
+        return;
+    };
     let messages = [Message::system(message), Message::user(message), Message::assistant(message)];
     let tools = [Tool::function("look", message, serde_json::json!({"type": "object"}))];
     let options = RenderOptions { add_generation_prompt: true, ..RenderOptions::default() };

@@ -35,6 +35,31 @@ pub(crate) enum Command {
     Generate(GenerateArgs),
     /// Talk with a language model
     Chat(ChatArgs),
+    /// Measure how fast a language model runs here
+    Bench(BenchArgs),
+}
+
+#[derive(clap::Args)]
+pub(crate) struct BenchArgs {
+    /// A model package (NAME.nearside) of the task `generate`
+    pub(crate) package: PathBuf,
+    /// Tokens of the prompt whose prefill is measured; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 512)]
+    pub(crate) prefill: usize,
+    /// Tokens that are generated after each of the contexts
+    #[arg(long, value_name = "N", default_value_t = 48)]
+    pub(crate) decode: usize,
+    /// Tokens that come before those that are generated, with commas
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "100")]
+    pub(crate) at: Vec<usize>,
+    /// The package's variant; the first that can run here by default
+    #[arg(long)]
+    pub(crate) variant: Option<String>,
+    #[command(flatten)]
+    pub(crate) load: LoadArgs,
+    /// Write one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(clap::Args)]

@@ -4,6 +4,7 @@
 
 mod answer;
 mod args;
+mod bench;
 mod call;
 mod camera;
 mod chat;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Camera(args) => camera::camera(&args),
         Command::Generate(args) => generate::generate(&args),
         Command::Chat(args) => chat::chat(&args),
+        Command::Bench(args) => bench::bench(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

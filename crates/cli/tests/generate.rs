@@ -112,7 +112,8 @@ fn a_chat_through_a_pipe_saves_and_goes_on() {
     let loaded = lines(&run(&["chat", &tiny, "-n", "3", "--json"], &format!("/load {file}\nyo\n")));
     assert_eq!(loaded[0]["event"], "loaded");
     assert_eq!(loaded.last().unwrap()["text"], second["text"]);
-    let again = lines(&run(&["chat", &tiny, "-n", "3", "--json", "--load", &file], "yo\n/reset\n/system Be.\n"));
+    let again =
+        lines(&run(&["chat", &tiny, "-n", "3", "--json", "--load", &file], "yo\n/reset\n/system Be.\n"));
     let ended = again.iter().find(|event| event["event"] == "finished").unwrap();
     assert_eq!(ended["text"], second["text"]);
     assert_eq!(again.last().unwrap()["event"], "system");
@@ -122,7 +123,8 @@ fn a_chat_through_a_pipe_saves_and_goes_on() {
 #[test]
 fn an_interrupt_stops_the_answer_and_not_the_chat() {
     // A grammar without an end, and turns that make room: it talks until it is stopped.
-    let mut child = command(&["chat", &package("tiny-llama"), "--json", "--regex", "(ab)*c"]).spawn().unwrap();
+    let mut child =
+        command(&["chat", &package("tiny-llama"), "--json", "--regex", "(ab)*c"]).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut events = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || -> Value { serde_json::from_str(&events.next().unwrap().unwrap()).unwrap() };

@@ -7,8 +7,8 @@ use models::{
     ALL, CHUNK, CONTEXT, GEMMA3, LLAMA, QWEN3, answer, greedy, model, prompt, request, tokenizer, try_answer,
 };
 use nearside_language::{
-    Cancellation, Conversation, Decoder, DecoderFacts, Error, Event, LanguageModel, Message, Prompt, Reason,
-    Request, SamplingOptions, Session, Speculation, PromptLookup, WhenFull,
+    Cancellation, Conversation, Decoder, DecoderFacts, Error, Event, LanguageModel, Message, Prompt,
+    PromptLookup, Reason, Request, SamplingOptions, Session, Speculation, WhenFull,
 };
 use nearside_runtime::LoadOptions;
 
@@ -27,7 +27,10 @@ fn answers_have_exactly_as_many_tokens_as_were_asked_for_and_all_counts_are_righ
             assert_eq!(finished.reason, Reason::MaxTokens, "{name}");
             assert_eq!(told.ids.len(), most, "{name}");
             assert_eq!(statistics.generated_tokens, most);
-            assert_eq!((statistics.prompt_tokens, statistics.reused_tokens + statistics.prefilled_tokens), (length, length));
+            assert_eq!(
+                (statistics.prompt_tokens, statistics.reused_tokens + statistics.prefilled_tokens),
+                (length, length)
+            );
             // The last token of an answer is not computed any more.
             let prefills = statistics.prefilled_tokens.div_ceil(CHUNK);
             assert_eq!(statistics.model_calls as usize, prefills + most.saturating_sub(1), "{name}");
@@ -51,7 +54,10 @@ fn a_prompt_of_any_length_up_to_the_context_is_computed_in_chunks() {
         let (told, finished) = answer(&mut model, &mut Session::new(), &request(prompt(CONTEXT + 1), 1));
         assert_eq!((finished.reason, told.ids.len()), (Reason::ContextFull, 0), "{name}");
         assert_eq!(told.full.len(), 1);
-        assert_eq!((told.full[0].tokens, told.full[0].context_length, told.full[0].dropped), (CONTEXT + 1, CONTEXT, None));
+        assert_eq!(
+            (told.full[0].tokens, told.full[0].context_length, told.full[0].dropped),
+            (CONTEXT + 1, CONTEXT, None)
+        );
     }
 }
 
@@ -145,7 +151,10 @@ fn a_turn_computes_only_what_is_new() {
         // All but the last token of the answer, which nothing followed.
         if statistics.reused_tokens != before - 1 {
             // Noise may be no text: then the conversation is read again from where it is.
-            assert!(session.messages()[1].content.as_ref().unwrap().as_str().unwrap().contains('\u{fffd}'), "{name} {statistics:?} {before}");
+            assert!(
+                session.messages()[1].content.as_ref().unwrap().as_str().unwrap().contains('\u{fffd}'),
+                "{name} {statistics:?} {before}"
+            );
         }
         assert_eq!(statistics.prompt_tokens, statistics.reused_tokens + statistics.prefilled_tokens);
         assert_eq!(session.messages().len(), 4);
@@ -159,7 +168,11 @@ fn the_same_prompt_again_computes_one_token() {
         let mut session = Session::new();
         let (first, _) = answer(&mut model, &mut session, &request(prompt(30), 4));
         let (again, finished) = answer(&mut model, &mut session, &request(prompt(30), 4));
-        assert_eq!((finished.statistics.reused_tokens, finished.statistics.prefilled_tokens), (29, 1), "{name}");
+        assert_eq!(
+            (finished.statistics.reused_tokens, finished.statistics.prefilled_tokens),
+            (29, 1),
+            "{name}"
+        );
         assert_eq!(first.ids, again.ids);
         // Another session with the same beginning has it too.
         let (other, finished) = answer(&mut model, &mut Session::new(), &request(prompt(30), 4));
@@ -216,8 +229,14 @@ fn forks_and_sessions_that_take_turns_answer_as_if_each_were_alone() {
 fn continuing_is_the_same_as_one_longer_answer() {
     for name in ALL {
         let mut model = model(name);
-        let sampling = SamplingOptions { temperature: 0.9, seed: Some(5), repetition_penalty: 1.1, ..SamplingOptions::default() };
-        let drawn = |prompt: Prompt, tokens: usize| Request { sampling: sampling.clone(), ..request(prompt, tokens) };
+        let sampling = SamplingOptions {
+            temperature: 0.9,
+            seed: Some(5),
+            repetition_penalty: 1.1,
+            ..SamplingOptions::default()
+        };
+        let drawn =
+            |prompt: Prompt, tokens: usize| Request { sampling: sampling.clone(), ..request(prompt, tokens) };
         let whole = answer(&mut model, &mut Session::new(), &drawn(prompt(20), 12)).0.ids;
         let mut session = Session::new();
         let mut parts = answer(&mut model, &mut session, &drawn(prompt(20), 5)).0.ids;
@@ -312,7 +331,8 @@ fn guessing_changes_no_answer_and_is_counted() {
 #[test]
 fn a_draft_model_that_is_the_model_itself_is_always_right() {
     let plain = greedy(&mut model(models::ROWS), prompt(20), 40);
-    let mut drafted = model(models::ROWS).with_draft(models::decoder(models::ROWS), &tokenizer(models::ROWS)).unwrap();
+    let mut drafted =
+        model(models::ROWS).with_draft(models::decoder(models::ROWS), &tokenizer(models::ROWS)).unwrap();
     let guessing = Request { speculation: Speculation::Draft(4), ..request(prompt(20), 40) };
     let (told, finished) = answer(&mut drafted, &mut Session::new(), &guessing);
     assert_eq!(told.ids, plain);
@@ -343,7 +363,9 @@ fn what_is_no_decoder_is_refused_by_what_it_lacks() {
         let path = models::package(LLAMA).join("..").join(file);
         nearside_runtime::Program::open(path, nearside_runtime::LoadMode::Mmap).unwrap()
     };
-    for (file, said) in [("add.pte", "tokens"), ("counter.pte", "tokens"), ("mlp-xnnpack.pte", "takes 1 inputs")] {
+    for (file, said) in
+        [("add.pte", "tokens"), ("counter.pte", "tokens"), ("mlp-xnnpack.pte", "takes 1 inputs")]
+    {
         let error = Decoder::load(&fixture(file), models::facts(LLAMA), &LoadOptions::default()).unwrap_err();
         assert!(matches!(&error, Error::NotADecoder { reason, .. } if reason.contains(said)), "{error}");
     }
@@ -371,7 +393,12 @@ fn prompts_of_nothing_are_errors() {
     }
 }
 
-fn cancelled_after(model: &mut LanguageModel, session: &mut Session, request: &Request, events: usize) -> Vec<u32> {
+fn cancelled_after(
+    model: &mut LanguageModel,
+    session: &mut Session,
+    request: &Request,
+    events: usize,
+) -> Vec<u32> {
     let (cancellation, mut ids) = (Cancellation::new(), Vec::new());
     if events == 0 {
         cancellation.cancel();
@@ -418,7 +445,8 @@ fn a_prefill_is_cancelled_between_its_chunks_and_what_was_computed_stays() {
             std::thread::sleep(std::time::Duration::from_micros(round * 30));
             other.cancel();
         });
-        let (_, finished) = try_answer(&mut model, &mut session, &request(prompt(80), 6), &cancellation).unwrap();
+        let (_, finished) =
+            try_answer(&mut model, &mut session, &request(prompt(80), 6), &cancellation).unwrap();
         thread.join().unwrap();
         let done = finished.statistics.prefilled_tokens;
         assert!(done % CHUNK == 0 || done == 80, "{done}");

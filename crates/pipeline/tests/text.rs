@@ -33,7 +33,9 @@ fn an_answer_comes_as_events_and_ends_with_its_statistics() {
     let events: Vec<TextEvent> = model.generate(request(5)).unwrap().map(Result::unwrap).collect();
     let text: String = events
         .iter()
-        .filter_map(|event| if let TextEvent::Token { text, .. } = event { Some(text.as_str()) } else { None })
+        .filter_map(
+            |event| if let TextEvent::Token { text, .. } = event { Some(text.as_str()) } else { None },
+        )
         .collect();
     let Some(TextEvent::Finished(finished)) = events.last() else { panic!("{events:?}") };
     assert_eq!((finished.reason, &finished.text), (Reason::MaxTokens, &text));

@@ -2,8 +2,8 @@
 #![allow(missing_docs, dead_code, unreachable_pub)] // each test binary uses a part
 
 use nearside_language::{
-    Cancellation, ChatTemplate, Decoder, DecoderFacts, Error, Event, Finished, LanguageModel, Prompt, Request,
-    Session, Sliding, SpecialTokens, Tokenizer,
+    Cancellation, ChatTemplate, Decoder, DecoderFacts, Error, Event, Finished, LanguageModel, Prompt,
+    Request, Session, Sliding, SpecialTokens, Tokenizer,
 };
 use nearside_runtime::{LoadMode, LoadOptions, Program};
 use serde_json::Value;
@@ -34,7 +34,12 @@ pub fn facts(name: &str) -> DecoderFacts {
         max_prefill_tokens: number("max_prefill_tokens").unwrap(),
         vocab_size: number("vocab_size").unwrap(),
         bos_id: number("bos_id").map(|id| id as u32),
-        eos_ids: generation["eos_ids"].as_array().unwrap().iter().map(|id| id.as_u64().unwrap() as u32).collect(),
+        eos_ids: generation["eos_ids"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|id| id.as_u64().unwrap() as u32)
+            .collect(),
         add_bos: generation["add_bos"].as_bool().unwrap(),
         sliding: number("sliding_window").map(|window| Sliding { window, slots: number("sliding_slots") }),
     }
@@ -51,7 +56,9 @@ pub fn tokenizer(name: &str) -> Tokenizer {
 pub fn model(name: &str) -> LanguageModel {
     let source = std::fs::read_to_string(package(name).join("chat_template.jinja")).unwrap();
     let tokenizer = tokenizer(name);
-    let bos = facts(name).bos_id.and_then(|id| tokenizer.token_bytes(id).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap()));
+    let bos = facts(name)
+        .bos_id
+        .and_then(|id| tokenizer.token_bytes(id).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap()));
     let template = ChatTemplate::new(&source, SpecialTokens { bos, ..SpecialTokens::default() }).unwrap();
     LanguageModel::new(decoder(name), tokenizer, Some(template)).unwrap()
 }
