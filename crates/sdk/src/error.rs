@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::mem::{Discriminant, discriminant};
 
+use nearside_pipeline::language::Error as LanguageError;
 use nearside_pipeline::runtime::{Code, Error as RuntimeError};
 use nearside_pipeline::vision::Error as VisionError;
 use nearside_pipeline::{Error as PipelineError, Refusal};
@@ -57,7 +58,7 @@ pub enum NearsideError {
         /// What to do.
         hint: String,
     },
-    /// The text is longer than the model's context. Not used by classifiers.
+    /// The text is longer than the model's context. Not used: a full context is an event and a reason of the end.
     #[error("{detail}; {hint}")]
     ContextFull {
         /// What is wrong.
@@ -73,7 +74,7 @@ pub enum NearsideError {
         /// What to do.
         hint: String,
     },
-    /// The model or camera was closed.
+    /// The model, session or camera was closed.
     #[error("{detail}; {hint}")]
     Closed {
         /// What is wrong.
@@ -152,6 +153,7 @@ fn kind(error: &PipelineError) -> Kind {
         | PipelineError::WrongTask { .. }
         | PipelineError::InvalidArgument(_) => INVALID_INPUT,
         PipelineError::Runtime(error) => runtime_kind(error),
+        PipelineError::Language(error) => language_kind(error),
         PipelineError::Vision(error) => vision_kind(error),
         PipelineError::Cancelled => CANCELLED,
         PipelineError::Closed(_) => CLOSED,
@@ -214,6 +216,39 @@ fn runtime_kind(error: &RuntimeError) -> Kind {
         | RuntimeError::OutputType { .. }
         | RuntimeError::NotProfiling { .. } => INTERNAL,
         // What is new in the runtime must be given a kind: a test sees to it.
+        _ => INTERNAL,
+    }
+}
+
+fn language_kind(error: &LanguageError) -> Kind {
+    match error {
+        LanguageError::NotADecoder { .. }
+        | LanguageError::Tokenizer { .. }
+        | LanguageError::Template { .. }
+        | LanguageError::InvalidLogits { .. }
+        // What broke the session off was the model's program.
+        | LanguageError::Poisoned { .. } => INVALID_MODEL,
+        LanguageError::OneRow { .. }
+        | LanguageError::Draft { .. }
+        | LanguageError::NoSuchToken { .. }
+        | LanguageError::Tokenize { .. }
+        | LanguageError::Options(_)
+        | LanguageError::NoTemplate
+        | LanguageError::TemplateRefuses { .. }
+        | LanguageError::EmptyPrompt
+        | LanguageError::SessionDamaged { .. }
+        | LanguageError::SessionMismatch { .. }
+        | LanguageError::Read { .. }
+        | LanguageError::Write { .. }
+        | LanguageError::NoTokenAllowed
+        | LanguageError::NoRandomness { .. }
+        | LanguageError::Grammar { .. } => INVALID_INPUT,
+        LanguageError::Runtime(error) => runtime_kind(error),
+        // Sessions give the decoder, sampler and constraint what they take.
+        LanguageError::Call { .. }
+        | LanguageError::LogitsWidth { .. }
+        | LanguageError::NotInGrammar { .. } => INTERNAL,
+        // What is new must be given a kind: a test sees to it.
         _ => INTERNAL,
     }
 }
@@ -317,10 +352,12 @@ mod tests {
         let here = include_str!("error.rs").split_once("#[cfg(test)]").unwrap().0;
         let runtime = include_str!("../../runtime/src/error.rs");
         let pipeline = include_str!("../../pipeline/src/error.rs");
+        let language = include_str!("../../language/src/error.rs");
         for (source, name, alias, at_least) in [
             (runtime, "Error", "RuntimeError", 30),
             (runtime, "Code", "Code", 20),
             (pipeline, "Error", "PipelineError", 14),
+            (language, "Error", "LanguageError", 20),
         ] {
             let all = variants(source, name);
             assert!(all.len() >= at_least, "{alias}: only {all:?} was found");

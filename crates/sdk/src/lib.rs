@@ -19,6 +19,7 @@ mod memory;
 mod model;
 mod photo;
 mod stats;
+mod text;
 
 pub use camera::{Camera, CameraConfig, CameraPolicy, CameraResult};
 pub use cancellation::Cancellation;
@@ -33,5 +34,10 @@ pub use memory::{MemoryInfo, ResidentMemory, resident_memory};
 pub use model::{DelegateOption, Model, OpenOptions, open_model};
 pub use photo::{Photo, decode_photo, open_photo};
 pub use stats::{CameraStats, Latency, Percentiles};
+pub use text::{
+    ChatMessage, DroppedText, FinishReason, GenerateRequest, Grammar, Prompt, SamplingOptions, Speculation,
+    TextEvent, TextGeneration, TextModel, TextModelInfo, TextSession, TextStatistics, ThermalState,
+    TokenBias, TokenIntervals, ToolCall, ToolDefinition, WhenFull, open_text_model,
+};
 
 uniffi::setup_scaffolding!("nearside");

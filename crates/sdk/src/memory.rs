@@ -44,8 +44,11 @@ pub struct ResidentMemory {
 #[uniffi::export]
 #[must_use]
 pub fn resident_memory() -> Option<ResidentMemory> {
-    memory::resident().map(|resident| ResidentMemory {
-        current_bytes: count(resident.current_bytes),
-        peak_bytes: count(resident.peak_bytes),
-    })
+    memory::resident().map(Into::into)
+}
+
+impl From<memory::Resident> for ResidentMemory {
+    fn from(resident: memory::Resident) -> Self {
+        Self { current_bytes: count(resident.current_bytes), peak_bytes: count(resident.peak_bytes) }
+    }
 }

@@ -61,6 +61,28 @@ object Nearside {
     ): Model = openModel(path.path, variant, threads, minCoverage, delegates, memoryBudgetBytes, delegateOptions)
 
     /**
+     * Opens the package of a language model at [path]. Parameters and errors are those of [openModel].
+     *
+     * @param draft the package of a smaller model with the same tokenizer, for [Speculation.Draft].
+     */
+    suspend fun openTextModel(
+        path: File,
+        draft: File? = null,
+        variant: String? = null,
+        threads: Int? = null,
+        minCoverage: Double? = null,
+        delegates: Set<String>? = null,
+        memoryBudgetBytes: Long? = null,
+        delegateOptions: List<DelegateOption> = emptyList(),
+    ): TextModel =
+        translatingAsync {
+            val allowed = delegates?.sorted()
+            val options =
+                OpenOptions(variant, threads, minCoverage, allowed, memoryBudgetBytes, delegateOptions)
+            TextModel(nativeOpenTextModel(path.path, draft?.path, options, null))
+        }
+
+    /**
      * What the system says of this process's memory: resident now, and the most since it started. Null where it does not
      * tell. What a model takes is in [ModelInfo.memory].
      */

@@ -47,7 +47,7 @@ sealed class NearsideException(
         hint: String,
     ) : NearsideException(detail, hint)
 
-    /** The text is longer than the model's context. Not used by classifiers. */
+    /** Not used: a full context is an event and a reason of the end. */
     class ContextFull(
         detail: String,
         hint: String,
@@ -59,7 +59,7 @@ sealed class NearsideException(
         hint: String,
     ) : NearsideException(detail, hint)
 
-    /** The model, camera or photo was closed. */
+    /** The model, session, camera or photo was closed. */
     class Closed(
         detail: String,
         hint: String,

@@ -24,6 +24,9 @@ object Models {
     /** A pretrained network of a thousand classes. */
     val efficientnet = File(folder, "efficientnet-lite0.nearside")
 
+    /** A language model with random weights, 320 tokens and a context of 96. */
+    val llama = File(folder, "fixtures/tiny-llama.nearside")
+
     fun media(name: String) = File(folder, "media/$name")
 }
 
