@@ -14,11 +14,11 @@ public enum NearsideError: Error, Hashable, Sendable {
   case outOfMemory(detail: String, hint: String)
   /// An argument, a photo or a frame is not usable.
   case invalidInput(detail: String, hint: String)
-  /// The text is longer than the model's context. Not used by classifiers.
+  /// Not used: a full context is an event and a reason of the end.
   case contextFull(detail: String, hint: String)
   /// The work was cancelled from inside. A cancelled task gets the usual `CancellationError` instead.
   case cancelled(detail: String, hint: String)
-  /// The model or camera was closed.
+  /// The model, session or camera was closed.
   case closed(detail: String, hint: String)
   /// A defect: in Nearside, or in the model's program.
   case `internal`(detail: String, hint: String)

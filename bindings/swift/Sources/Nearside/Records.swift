@@ -42,3 +42,35 @@ public typealias YuvFormat = NearsideBindings.YuvFormat
 public typealias YuvMatrix = NearsideBindings.YuvMatrix
 /// The range of YUV values.
 public typealias YuvRange = NearsideBindings.YuvRange
+/// A message of a conversation.
+public typealias ChatMessage = NearsideBindings.ChatMessage
+/// What was dropped to make room in the context.
+public typealias DroppedText = NearsideBindings.DroppedText
+/// Why an answer ended.
+public typealias FinishReason = NearsideBindings.FinishReason
+/// What an answer must look like.
+public typealias Grammar = NearsideBindings.Grammar
+/// What an answer follows.
+public typealias Prompt = NearsideBindings.Prompt
+/// How tokens are chosen.
+public typealias SamplingOptions = NearsideBindings.SamplingOptions
+/// How tokens are guessed.
+public typealias Speculation = NearsideBindings.Speculation
+/// What an answer tells while it is generated.
+public typealias TextEvent = NearsideBindings.TextEvent
+/// What is known of an opened text model.
+public typealias TextModelInfo = NearsideBindings.TextModelInfo
+/// What an answer took.
+public typealias TextStatistics = NearsideBindings.TextStatistics
+/// How hot the device is.
+public typealias ThermalState = NearsideBindings.ThermalState
+/// What is added to the logit of a token.
+public typealias TokenBias = NearsideBindings.TokenBias
+/// Times from one token to the next, in milliseconds.
+public typealias TokenIntervals = NearsideBindings.TokenIntervals
+/// A call of a tool in a message.
+public typealias ToolCall = NearsideBindings.ToolCall
+/// A tool that the model may call.
+public typealias ToolDefinition = NearsideBindings.ToolDefinition
+/// What happens when the context is full.
+public typealias WhenFull = NearsideBindings.WhenFull

@@ -18,6 +18,9 @@ enum Models {
   /// A pretrained network of a thousand classes.
   static let efficientnet = folder.appendingPathComponent("efficientnet-lite0.nearside")
 
+  /// A language model with random weights, 320 tokens and a context of 96.
+  static let llama = folder.appendingPathComponent("fixtures/tiny-llama.nearside")
+
   static func media(_ name: String) -> URL {
     folder.appendingPathComponent("media/\(name)")
   }
