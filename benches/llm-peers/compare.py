@@ -164,7 +164,9 @@ def main() -> None:
     parser.add_argument("--q8", type=Path, required=True, help="GGUF file, Q8_0")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--context", type=int, default=2048, help="llama.cpp's; ours is in the package")
+    parser.add_argument(
+        "--context", type=int, default=2048, help="llama.cpp's; ours is in the package"
+    )
     parser.add_argument("--out", type=Path, default=Path(), help="folder of llm.json and llm.md")
     args = parser.parse_args()
 
@@ -184,7 +186,7 @@ def main() -> None:
             table += rows(pair, threads, runs)
             raw.append({"pair": pair.name, "threads": threads, "runs": runs})
     args.out.mkdir(parents=True, exist_ok=True)
-    machine = {"processor": platform.processor() or platform.machine(), "system": platform.system()}
+    machine = {"processor": platform.machine(), "system": platform.system()}
     document = {"machine": machine, "rows": [asdict(row) for row in table], "runs": raw}
     (args.out / "llm.json").write_text(json.dumps(document, indent=1) + "\n")
     (args.out / "llm.md").write_text(text(table))

@@ -60,8 +60,13 @@ fn ruff(ctx: &Context) -> Result<Vec<Command>> {
         command.args(args).args(["--no-cache", "."]).current_dir(ctx.root.join(folder));
         command
     };
-    let folders =
-        ["export", "benches/pixel-peers", "crates/language/tests/reference", "crates/vision/tests/reference"];
+    let folders = [
+        "export",
+        "benches/llm-peers",
+        "benches/pixel-peers",
+        "crates/language/tests/reference",
+        "crates/vision/tests/reference",
+    ];
     let checks = folders.map(|folder| [run(folder, &["check"]), run(folder, &["format", "--check"])]);
     Ok(checks.into_iter().flatten().collect())
 }

@@ -55,24 +55,27 @@ impl Loaded {
     }
 
     pub(super) fn check(&self, snapshot: &Snapshot) -> Result<()> {
-        Ok(match self {
+        match self {
             Self::One(method) => method.check_snapshot(snapshot)?,
             Self::Group(group) => group.check_snapshot(snapshot)?,
-        })
+        }
+        Ok(())
     }
 
     pub(super) fn restore(&mut self, snapshot: &Snapshot) -> Result<()> {
-        Ok(match self {
+        match self {
             Self::One(method) => method.restore(snapshot)?,
             Self::Group(group) => group.restore(snapshot)?,
-        })
+        }
+        Ok(())
     }
 
     pub(super) fn reset(&mut self) -> Result<()> {
-        Ok(match self {
+        match self {
             Self::One(method) => method.reset()?,
             Self::Group(group) => group.reset()?,
-        })
+        }
+        Ok(())
     }
 }
 
