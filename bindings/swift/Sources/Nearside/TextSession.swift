@@ -90,7 +90,8 @@ public struct TextEvents: AsyncSequence, Sendable {
         try Task.checkCancellation()
         if let event = ready.popFirst() { return event }
         let answer =
-          try self.answer ?? translating { [session, request] in
+          try self.answer
+          ?? translating { [session, request] in
             try session.generate(request: request)
           }
         self.answer = answer

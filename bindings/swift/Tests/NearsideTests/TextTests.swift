@@ -6,7 +6,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct TextTests {
   private func sixteen(_ change: (inout GenerateRequest) -> Void = { _ in }) -> GenerateRequest {
-    var request = GenerateRequest(.text(text: "Once upon a time"), maxNewTokens: 16, ignoreEnd: true)
+    var request = GenerateRequest(
+      .text(text: "Once upon a time"), maxNewTokens: 16, ignoreEnd: true)
     change(&request)
     return request
   }

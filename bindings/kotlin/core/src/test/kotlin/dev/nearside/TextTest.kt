@@ -73,7 +73,10 @@ class TextTest {
             val prompt = Prompt.Text("a long prompt ".repeat(5))
             repeat(30) {
                 val session = model.session()
-                val job = launch(start = CoroutineStart.UNDISPATCHED) { session.generate(long.copy(prompt = prompt)).collect() }
+                val job =
+                    launch(
+                        start = CoroutineStart.UNDISPATCHED,
+                    ) { session.generate(long.copy(prompt = prompt)).collect() }
                 delay(random.nextLong(0, 12))
                 job.cancelAndJoin()
                 assertEquals(expected, session.answer(sixteen).text)
@@ -182,12 +185,12 @@ class TextTest {
     @Test
     fun `sessions take turns on a model`() =
         using { model ->
-                val expected = model.session().answer(sixteen).text
-                val sessions = List(8) { model.session() }
-                val answers = sessions.map { async { it.answer(sixteen).text } }.awaitAll()
-                assertEquals(List(8) { expected }, answers)
-                val twice = List(2) { async { sessions[0].answer(sixteen).text } }.awaitAll()
-                assertEquals(List(2) { expected }, twice)
+            val expected = model.session().answer(sixteen).text
+            val sessions = List(8) { model.session() }
+            val answers = sessions.map { async { it.answer(sixteen).text } }.awaitAll()
+            assertEquals(List(8) { expected }, answers)
+            val twice = List(2) { async { sessions[0].answer(sixteen).text } }.awaitAll()
+            assertEquals(List(2) { expected }, twice)
         }
 
     @Test
