@@ -164,9 +164,7 @@ def main() -> None:
     parser.add_argument("--q8", type=Path, required=True, help="GGUF file, Q8_0")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument(
-        "--context", type=int, default=2048, help="llama.cpp's; ours is in the package"
-    )
+    parser.add_argument("--context", type=int, default=2048, help="llama.cpp's")
     parser.add_argument("--out", type=Path, default=Path(), help="folder of llm.json and llm.md")
     args = parser.parse_args()
 
