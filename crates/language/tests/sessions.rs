@@ -139,7 +139,8 @@ fn a_turn_that_has_no_room_by_itself_ends_with_the_context() {
 
 #[test]
 fn a_turn_computes_only_what_is_new() {
-    for name in ALL {
+    // The tiny Gemma's template writes answers under another name than it prompts for them with.
+    for name in [LLAMA, QWEN3, models::ROWS] {
         let mut model = model(name);
         let mut session = Session::new();
         let first = request(Prompt::Turn(vec![Message::user("hi")]), 6);

@@ -12,6 +12,8 @@ pub(crate) struct Draft {
     /// What its KV cache holds.
     cached: Vec<u32>,
     written: Written,
+    /// Tokens that the tokenizer has: logits beyond them are padding.
+    vocabulary: usize,
 }
 
 impl Draft {
@@ -28,7 +30,7 @@ impl Draft {
             return differs(format!("its token {id} stands for another text"));
         }
         let cached = Vec::with_capacity(decoder.facts().context_length);
-        Ok(Self { decoder, cached, written: Written::default() })
+        Ok(Self { decoder, cached, written: Written::default(), vocabulary: wanted })
     }
 
     /// Calls of its program so far, and the time in them.
@@ -50,7 +52,7 @@ impl Draft {
         while self.cached.len() < tokens.len() {
             let start = self.cached.len();
             let end = (start + chunk).min(tokens.len());
-            let next = greedy(self.decoder.run(&tokens[start..end], start)?);
+            let next = greedy(&self.decoder.run(&tokens[start..end], start)?[..self.vocabulary]);
             self.written.note(start, end);
             self.cached.extend_from_slice(&tokens[start..end]);
             if end == tokens.len() {
@@ -59,7 +61,7 @@ impl Draft {
         }
         while guesses.len() < most {
             let (last, position) = (guesses[guesses.len() - 1], self.cached.len());
-            let next = greedy(self.decoder.run(&[last], position)?);
+            let next = greedy(&self.decoder.run(&[last], position)?[..self.vocabulary]);
             self.written.note(position, position + 1);
             self.cached.push(last);
             guesses.push(next);
