@@ -119,28 +119,40 @@ fn a_chat_through_a_pipe_saves_and_goes_on() {
     assert_eq!(again.last().unwrap()["event"], "system");
 }
 
+/// Interrupts the first answer of a chat once it has begun. None if it had ended by itself before.
 #[cfg(unix)]
-#[test]
-fn an_interrupt_stops_the_answer_and_not_the_chat() {
-    // A grammar without an end, and turns that make room: it talks until it is stopped.
+fn interrupted() -> Option<()> {
     let mut child =
-        command(&["chat", &package("tiny-llama"), "--json", "--regex", "(ab)*c"]).spawn().unwrap();
+        command(&["chat", &package("tiny-llama"), "--json", "--regex", "[a-z]{2000}"]).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut events = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut next = || -> Value { serde_json::from_str(&events.next().unwrap().unwrap()).unwrap() };
+    let mut next = || -> Option<Value> { Some(serde_json::from_str(&events.next()?.unwrap()).unwrap()) };
     writeln!(stdin, "hi").unwrap();
-    assert_eq!(next()["event"], "token");
+    assert_eq!(next()?["event"], "token");
     let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(interrupt.success());
     let end = loop {
-        let event = next();
-        if event["event"] == "finished" {
-            break event;
+        match next()? {
+            event if event["event"] == "finished" => break event,
+            _ => {}
         }
     };
-    assert_eq!(end["reason"], "cancelled");
+    if end["reason"] != "cancelled" {
+        // Nothing was left to stop, so that the chat ends as other programs do.
+        drop(stdin);
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        return None;
+    }
     writeln!(stdin, "/stats").unwrap();
-    assert_eq!(next()["event"], "stats");
+    assert_eq!(next()?["event"], "stats");
     drop(stdin);
     assert!(child.wait().unwrap().success());
+    Some(())
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_stops_the_answer_and_not_the_chat() {
+    // The tiny model is done in no time: it has to be caught.
+    assert!((0..60).any(|_| interrupted().is_some()));
 }
