@@ -1,16 +1,14 @@
-//! A chat template of any text, and any message, end with a text or an error. The first line is the message.
+//! A chat template of any text is refused, or rendered within its limits.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nearside_language::{ChatTemplate, Message, RenderOptions, Tool};
+use nearside_language::{ChatTemplate, Message, RenderOptions, SpecialTokens, Tool};
 
-fuzz_target!(|text: &str| {
-    let (message, source) = text.split_once('\n').unwrap_or(("", text));
-    let Ok(template) = ChatTemplate::new(source, &[("bos_token", "<s>"), ("eos_token", "</s>")]) else {
-        return;
-    };
-    let messages = [Message::system(message), Message::user(message), Message::assistant(message)];
-    let tools = [Tool::function("look", message, serde_json::json!({"type": "object"}))];
-    let options = RenderOptions { add_generation_prompt: true, ..RenderOptions::default() };
-    let _ = template.render(&messages, &tools, &options);
+fuzz_target!(|source: &str| {
+    let Ok(template) = ChatTemplate::new(source, SpecialTokens::default()) else { return };
+    let arguments = serde_json::json!({"a": [1, null, "x"]});
+    let messages =
+        [Message::system("S"), Message::user("Hello"), Message::assistant("").calling("f", &arguments)];
+    let tools = [Tool::function("f", "does", &serde_json::json!({"type": "object", "properties": {}}))];
+    let _ = template.render(&messages, &tools, &RenderOptions::default());
 });
