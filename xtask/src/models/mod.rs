@@ -4,7 +4,7 @@ mod catalogue;
 mod exporter;
 mod weights;
 
-use crate::progress::seconds;
+use crate::progress::{self, seconds};
 use crate::setup::{self, Context, Part};
 use anyhow::Result;
 use catalogue::{MODELS, Model, Task};
@@ -32,7 +32,8 @@ pub(crate) fn run(ctx: &Context, options: &Options) -> Result<bool> {
         println!("{}\nPackages go to {}, or where --out says.", catalogue::list(), out.display());
         return Ok(true);
     }
-    setup::require(ctx, &[Part::Python])?;
+    // The compiler and ExecuTorch for the command that measures programs of our own operators.
+    setup::require(ctx, &[Part::Compiler, Part::ExecuTorch, Part::Python])?;
     let mut failed = Vec::new();
     for model in models {
         failed.extend(make(ctx, model, &out));
@@ -50,14 +51,14 @@ pub(crate) fn weights_of(ctx: &Context, name: &str) -> Result<OsString> {
     Ok(weights::ensure(ctx, catalogue::find(&[name.to_owned()])?[0])?.source)
 }
 
-/// The package of a model's variant in the cache, which is made unless it is there; `nearside` measures it.
-pub(crate) fn package_of(ctx: &Context, name: &str, variant: &str, nearside: &Path) -> Result<PathBuf> {
+/// The package of a model's variant in the cache, which is made unless it is there.
+pub(crate) fn package_of(ctx: &Context, name: &str, variant: &str) -> Result<PathBuf> {
     let out = ctx.cache.path("models");
     let folder = out.join(format!("{}.nearside", package(name, variant)));
     if !folder.join("manifest.json").is_file() {
         let model = catalogue::find(&[name.to_owned()])?[0];
         let source = weights::ensure(ctx, model)?.source;
-        exporter::run_with(ctx, &arguments(model, variant, source, &out), Some(nearside))?;
+        export(ctx, model, variant, source, &out)?;
     }
     Ok(folder)
 }
@@ -74,7 +75,7 @@ fn make(ctx: &Context, model: &Model, out: &Path) -> Vec<String> {
     let made = |variant: &&str| {
         let since = Instant::now();
         eprintln!("==> {} {variant} ...", model.name);
-        let result = exporter::run(ctx, &arguments(model, variant, weights.source.clone(), out));
+        let result = export(ctx, model, variant, weights.source.clone(), out);
         let took = seconds(since.elapsed());
         match &result {
             Ok(()) => eprintln!("==> {} {variant} done in {took}", model.name),
@@ -86,11 +87,37 @@ fn make(ctx: &Context, model: &Model, out: &Path) -> Vec<String> {
     failed.map(|variant| format!("{} {variant}", model.name)).collect()
 }
 
+/// Exports one package.
+fn export(ctx: &Context, model: &Model, variant: &str, source: OsString, out: &Path) -> Result<()> {
+    let arguments = arguments(model, variant, source, out);
+    if !has_own_operators(variant) {
+        return exporter::run(ctx, &arguments);
+    }
+    exporter::run_with(ctx, &arguments, Some(&nearside(ctx)?))
+}
+
+/// The command `nearside`, as apps would build it.
+pub(crate) fn nearside(ctx: &Context) -> Result<PathBuf> {
+    progress::step(&ctx.cache, "Build the command `nearside`", |step| {
+        step.run(ctx.cargo().args(["build", "--release", "--package", "nearside-cli"]))
+    })?;
+    Ok(ctx.target.join("release/nearside"))
+}
+
+/// Whether a variant runs on operators of ours, which are measured by the command `nearside`.
+fn has_own_operators(variant: &str) -> bool {
+    variant.starts_with("nearside-")
+}
+
 /// The command that exports one package.
 fn arguments(model: &Model, variant: &str, source: OsString, out: &Path) -> Vec<OsString> {
     let mut all = vec![model.task.command().into(), source, "--variant".into(), variant.into()];
     if matches!(model.task, Task::Generate | Task::Describe) {
         all.extend(["--name".into(), package(model.name, variant).into()]);
+    }
+    if has_own_operators(variant) {
+        // All that SmolLM2 can have: a KV cache of bytes is small enough for it.
+        all.extend(["--context".into(), "2048".into()]);
     }
     all.extend(["--out".into(), out.into()]);
     all
