@@ -64,7 +64,7 @@ fn ruff(ctx: &Context) -> Result<Vec<Command>> {
         "export",
         "benches/llm-peers",
         "benches/pixel-peers",
-        "crates/language/tests/reference",
+        "crates/language/tests",
         "crates/vision/tests/reference",
     ];
     let checks = folders.map(|folder| [run(folder, &["check"]), run(folder, &["format", "--check"])]);

@@ -1,6 +1,12 @@
 """Lines of text in many scripts, of a seed."""
 
+from __future__ import annotations
+
 import random
+import string
+from collections.abc import Sequence
+
+Ranges = Sequence[tuple[int, int]]
 
 # First and last character of the letters of scripts.
 SCRIPTS = {
@@ -37,33 +43,52 @@ SCRIPTS = {
     "numbers": [(0x30, 0x39), (0x660, 0x669), (0x966, 0x96F), (0x2150, 0x218B), (0x2460, 0x249B)],
 }
 MARKS = [(0x300, 0x36F), (0x1AB0, 0x1ACE), (0x20D0, 0x20F0), (0xFE00, 0xFE0F)]
-EMOJI = ["😀", "👍🏽", "👩‍👩‍👧‍👦", "🏳️‍🌈", "🇩🇪", "🇯🇵🇫🇷", "❤️", "1️⃣", "👨🏿‍🚀", "🧑🏻‍🤝‍🧑🏾", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "☺", "🫠", "🤷🏼‍♀️"]
-SPACES = [" ", "  ", "\t", "\n", "\r\n", "\n\n\n", "\u00a0", "\u2003", "\u3000", "\u200b", "\ufeff", "\u0085", "\u2028", "\x0b", "▁"]
-WORDS = (
-    "the of and don't I'LL we've Straße naïve co-operate 3.14159 1234567890 0xFF hello WORLD camelCase snake_case "
-    "Привет мир γεια שלום مرحبا नमस्ते สวัสดี 你好世界 こんにちは 안녕하세요 e\u0301te\u0301 ﬁne Å Å ２０２６ ½ ™ user@example.com "
-    "https://example.com/a?b=c&d=%20 C:\\Users\\x $12.50 #tag @name ... !!! --- ``quoted'' “curly” ‘single’ 'S 'Ll ſ İstanbul"
-).split()
+EMOJI = [
+    "😀",
+    "👍🏽",
+    "👩‍👩‍👧‍👦",
+    "🏳️‍🌈",
+    "🇩🇪",
+    "🇯🇵🇫🇷",
+    "❤️",
+    "1️⃣",
+    "👨🏿‍🚀",
+    "🧑🏻‍🤝‍🧑🏾",
+    "🏴󠁧󠁢󠁳󠁣󠁴󠁿",
+    "☺",
+    "🫠",
+    "🤷🏼‍♀️",
+]
+SPACES = [" ", "  ", "\t", "\n", "\r\n", "\n\n\n", "\u00a0", "\u2003", "\u3000", "\u200b"]
+SPACES += ["\ufeff", "\u0085", "\u2028", "\x0b", "▁"]
+TEXT = (
+    "the of and don't I'LL we've Straße naïve co-operate 3.14159 1234567890 0xFF hello WORLD "
+    "camelCase snake_case Привет мир γεια שלום مرحبا नमस्ते สวัสดี 你好世界 こんにちは 안녕하세요 "
+    "e\u0301te\u0301 ﬁne Å Å \uff12\uff10\uff12\uff16 ½ ™ user@example.com "
+    "https://example.com/a?b=c&d=%20 C:\\Users\\x $12.50 #tag @name ... !!! --- ``quoted'' "
+    "“curly” \u2018single\u2019 'S 'Ll \u017f İstanbul"
+)
+WORDS = TEXT.split()
 CODE = [
     "def f(x):\n    return x ** 2  # square\n",
     "for (int i = 0; i < n; ++i) {\n\t\tsum += a[i];\n\t}\n",
     '{"key": ["value", 1.5e-3, null], "ключ": true}',
     "SELECT * FROM t WHERE a='b' AND c<>\"d\";",
-    "<div class=\"a\">\n  &nbsp;<br/>\n</div>",
+    '<div class="a">\n  &nbsp;<br/>\n</div>',
     "fn main() -> Result<(), Box<dyn Error>> { println!(\"{:?}\", 'a'..='z'); }",
     "\\frac{a}{b} \\left( x^{2} \\right)",
     "#!/bin/sh\nls -la | grep '^d' > /dev/null 2>&1\r\n",
 ]
 
 
-def lines(seed, count, special):
-    """`count` lines; `special` are texts of special tokens that some hold."""
+def lines(seed: int, count: int, special: Sequence[str]) -> list[str]:
+    """Make `count` lines; `special` are texts of special tokens that some hold."""
     chance = random.Random(seed)
     scripts = list(SCRIPTS.values())
     return [_line(chance, scripts, special) for _ in range(count)]
 
 
-def _line(chance, scripts, special):
+def _line(chance: random.Random, scripts: Sequence[Ranges], special: Sequence[str]) -> str:
     script = chance.choice(scripts)
     parts = []
     for _ in range(chance.randint(0, 14)):
@@ -73,7 +98,7 @@ def _line(chance, scripts, special):
     return "".join(parts)
 
 
-def _part(chance, script, special):
+def _part(chance: random.Random, script: Ranges, special: Sequence[str]) -> str:
     kind = chance.random()
     if kind < 0.34:
         return _word(chance, script, chance.randint(1, 10))
@@ -82,7 +107,8 @@ def _part(chance, script, special):
     if kind < 0.62:
         return chance.choice(EMOJI) * chance.randint(1, 3)
     if kind < 0.67:
-        return "".join(c + _word(chance, MARKS, chance.randint(0, 3)) for c in _word(chance, script, 5))
+        letters = _word(chance, script, 5)
+        return "".join(c + _word(chance, MARKS, chance.randint(0, 3)) for c in letters)
     if kind < 0.73:
         return chance.choice(CODE)
     if kind < 0.79:
@@ -96,9 +122,9 @@ def _part(chance, script, special):
     if kind < 0.93:
         return chance.choice("aAxX0-=_ é漢") * chance.randint(50, 600)
     if kind < 0.97:
-        return "".join(chance.choice("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~") for _ in range(chance.randint(1, 8)))
+        return "".join(chance.choice(string.punctuation) for _ in range(chance.randint(1, 8)))
     return _word(chance, [(0x20, 0xD7FF), (0xE000, 0x10FFFF)], chance.randint(1, 6))
 
 
-def _word(chance, ranges, length):
+def _word(chance: random.Random, ranges: Ranges, length: int) -> str:
     return "".join(chr(chance.randint(*chance.choice(ranges))) for _ in range(length))

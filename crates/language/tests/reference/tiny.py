@@ -1,4 +1,4 @@
-"""Writes a tiny tokenizer of each kind: `tiny.py FOLDER`."""
+"""Write a tiny tokenizer of each kind: `tiny.py FOLDER`. Needs the package `protobuf` besides."""
 
 import base64
 import sys
@@ -12,23 +12,27 @@ from transformers.utils import sentencepiece_model_pb2_new as spm
 MERGES = ["h e", "l l", "he ll", "hell o", "Ġ w", "o r"]
 PIECES = [("<unk>", 0, 2), ("<s>", 0, 3), ("</s>", 0, 3), ("<sep>", 0, 4)]
 PIECES += [(f"<0x{byte:02X}>", 0, 6) for byte in range(256)]
-PIECES += [("ll", -1, 1), ("he", -2, 1), ("hell", -3, 1), ("hello", -4, 1), ("▁hello", -5, 1), ("▁w", -6, 1)]
+PIECES += [("ll", -1, 1), ("he", -2, 1), ("hell", -3, 1), ("hello", -4, 1)]
+PIECES += [("▁hello", -5, 1), ("▁w", -6, 1)]
 PIECES += [(letter, -10 - i, 1) for i, letter in enumerate("▁helowrd")]
 
 
-def main():
+def main() -> None:
+    """Write them into the folder that the command line names."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     letters = list(bytes_to_unicode().values())
     tokens = letters + [merge.replace(" ", "") for merge in MERGES]
-    inner = Tokenizer(models.BPE({token: id for id, token in enumerate(tokens)}, [tuple(m.split()) for m in MERGES]))
+    vocabulary = {token: at for at, token in enumerate(tokens)}
+    inner = Tokenizer(models.BPE(vocabulary, [tuple(m.split()) for m in MERGES]))
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     inner.decoder = decoders.ByteLevel()
     inner.add_special_tokens(["<|end|>"])
     inner.save(str(folder / "tokenizer.json"), pretty=False)
 
     back = {letter: byte for byte, letter in bytes_to_unicode().items()}
-    lines = [base64.b64encode(bytes(back[c] for c in token)).decode() + f" {rank}\n" for rank, token in enumerate(tokens)]
+    spelt = [base64.b64encode(bytes(back[c] for c in token)).decode() for token in tokens]
+    lines = [f"{token} {rank}\n" for rank, token in enumerate(spelt)]
     (folder / "tiktoken.model").write_text("".join(lines))
 
     writer = gguf.GGUFWriter(str(folder / "tiny.gguf"), "llama")

@@ -2,8 +2,8 @@
 
     python make.py smollm2.jinja=TEMPLATE gemma3=tokenizer_config.json ...
 
-Each argument is a name and the file of a template, or a ``tokenizer_config.json`` that has one; those
-in ``own/`` are always taken. With ``--out`` another file than cases.json is written.
+Each argument is a name and the file of a template, or a ``tokenizer_config.json`` that has one;
+those in ``own/`` are always taken. With ``--out`` another file than cases.json is written.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ class Clock(datetime.datetime):
 
     @classmethod
     def now(cls, tz: datetime.tzinfo | None = None) -> datetime.datetime:
+        """Give the same time always."""
         del tz
         return NOW
 
@@ -68,16 +69,18 @@ def _call(name: str, arguments: object) -> dict:
 
 def _conversations() -> dict[str, list[dict]]:
     user, answer = _message("user", "Hello!"), _message("assistant", "Hi, how are you?")
-    arguments = {"city": "Zürich \"HB\"", "days": [1, 2], "exact": True, "limit": None, "z": 1.0}
+    arguments = {"city": 'Zürich "HB"', "days": [1, 2], "exact": True, "limit": None, "z": 1.0}
     calls = _message("assistant", "", tool_calls=[_call("get_weather", arguments)])
     result = _message("tool", '{"sky": "blue"}', name="get_weather", tool_call_id="call12345")
-    thought = "<think>\nHm, \"so\".\n</think>\n\nBecause of Rayleigh."
+    thought = '<think>\nHm, "so".\n</think>\n\nBecause of Rayleigh.'
     return {
         "one user": [user],
         "system": [_message("system", "  You are\n terse. "), user],
         "two turns": [user, answer, _message("user", " And \n you?\n")],
         "system and answered": [_message("system", "S"), user, answer],
-        "spaces and scripts": [_message("user", "\n\t Hello\u00a0 l\u2028ala é ß 'q' \"Q\" \\ 🧑‍🚀 \x1c\x7f ")],
+        "spaces and scripts": [
+            _message("user", "\n\t Hello\u00a0 l\u2028ala é ß 'q' \"Q\" \\ 🧑‍🚀 \x1c\x7f ")
+        ],
         "empty": [_message("user", "")],
         "parts": [
             _message("system", [{"type": "text", "text": "Be brief."}]),
@@ -88,7 +91,13 @@ def _conversations() -> dict[str, list[dict]]:
         "reasoning by another name": [user, _message("assistant", "Yes.", thinking="Hm.")],
         "call": [user, calls],
         "call and answer": [_message("system", "S"), user, calls, result],
-        "whole tool turn": [user, calls, result, _message("assistant", "Blue."), _message("user", "ta")],
+        "whole tool turn": [
+            user,
+            calls,
+            result,
+            _message("assistant", "Blue."),
+            _message("user", "ta"),
+        ],
         "two results": [user, calls, result, {**result, "content": "more"}],
         "two calls": [
             user,
@@ -123,7 +132,7 @@ def _settings() -> dict[str, dict]:
 
 
 def _render(template: str, specials: dict, messages: list, setting: dict) -> dict:
-    normalised = reference._normalize_chat_messages(messages)  # noqa: SLF001
+    normalised = reference._normalize_chat_messages(messages)
     try:
         texts, _ = reference.render_jinja_template(
             [normalised],
@@ -133,7 +142,7 @@ def _render(template: str, specials: dict, messages: list, setting: dict) -> dic
             **specials,
             **setting.get("variables", {}),
         )
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         refused = type(error).__name__ == "TemplateError"
         return {"refused": str(error)} if refused else {"failed": str(error)}
     return {"text": texts[0]}
