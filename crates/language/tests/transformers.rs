@@ -1,7 +1,7 @@
 //! Tokens and texts are those of `transformers`.
 //!
-//! `cargo xtask test` makes the references with `reference/tokens.py` and names their folder in
-//! `NEARSIDE_TOKENIZER_REFERENCES`. In it there is a folder for each tokenizer, with the file itself and `lines.jsonl`.
+//! `reference/tokens.py` makes a folder for each tokenizer, with the file itself and `lines.jsonl`, and
+//! `NEARSIDE_TOKENIZER_REFERENCES` names the folder of these.
 
 use nearside_language::{EncodeOptions, Tokenizer};
 use serde::Deserialize;
@@ -21,11 +21,10 @@ struct Line {
 }
 
 #[test]
+#[ignore = "needs references that reference/tokens.py makes of tokenizers that are not in the repository"]
 fn every_line_has_the_tokens_and_the_text_of_transformers() {
-    let Some(folder) = std::env::var_os("NEARSIDE_TOKENIZER_REFERENCES") else {
-        println!("skipped: NEARSIDE_TOKENIZER_REFERENCES names no folder of references");
-        return;
-    };
+    let folder = std::env::var_os("NEARSIDE_TOKENIZER_REFERENCES")
+        .expect("NEARSIDE_TOKENIZER_REFERENCES should name the folder of references");
     let mut tokenizers = 0;
     for entry in fs::read_dir(folder).unwrap() {
         compare(&entry.unwrap().path());
