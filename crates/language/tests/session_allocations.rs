@@ -1,35 +1,11 @@
 //! A token costs no allocation once the model is warm.
 #![allow(missing_docs)]
 
+mod counting;
 mod models;
 
 use models::{LLAMA, QWEN3, model, prompt, request};
 use nearside_language::{Cancellation, Event, Request, SamplingOptions, Session};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: passes every call on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn a_token_allocates_nothing_once_warm() {
@@ -53,7 +29,7 @@ fn a_token_allocates_nothing_once_warm() {
                     .generate(&mut model, &request, &Cancellation::new(), &mut |event| {
                         if let Event::Token { id: Some(_), .. } = event {
                             tokens += 1;
-                            at_last = ALLOCATIONS.get();
+                            at_last = counting::allocations();
                             if tokens == 2 {
                                 at_second = at_last;
                             }

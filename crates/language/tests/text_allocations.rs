@@ -2,39 +2,15 @@
 #![allow(missing_docs)]
 
 mod common;
+mod counting;
 
 use common::{Numbers, byte_level};
 use nearside_language::{Sampler, SamplingOptions, StreamOptions, TextStream, TokenMask};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: passes every call on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn allocations(mut work: impl FnMut()) -> usize {
-    let before = ALLOCATIONS.get();
+    let before = counting::allocations();
     work();
-    ALLOCATIONS.get() - before
+    counting::allocations() - before
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl Chat {
                 "{} ({}). Ctrl-C stops an answer, /help shows what else there is, /quit leaves.",
                 self.model.info().name,
                 self.model.info().variant
-            ))?;
+            ));
         }
         let mut interrupted = false;
         loop {
@@ -70,7 +70,7 @@ impl Chat {
             match line {
                 Line::End => return Ok(()),
                 Line::Interrupted if twice => return Ok(()),
-                Line::Interrupted => self.say("Ctrl-C once more, Ctrl-D or /quit leaves.")?,
+                Line::Interrupted => self.say("Ctrl-C once more, Ctrl-D or /quit leaves."),
                 Line::Text(text) if text.trim().is_empty() => {}
                 Line::Text(text) => match Command::read(&text) {
                     Some(Command::Quit) => return Ok(()),
@@ -162,23 +162,22 @@ impl Chat {
         if self.output.json {
             return stdout::line(&json!({"event": "stats", "statistics": answer::numbers(&last.statistics)}));
         }
-        self.say(answer::text(last).trim_end())
+        self.say(answer::text(last).trim_end());
+        Ok(())
     }
 
     fn done(&self, event: &str, said: &str) -> Result<()> {
         if self.output.json {
-            stdout::line(&json!({"event": event, "message": said}))
-        } else {
-            self.say(said)
+            return stdout::line(&json!({"event": event, "message": said}));
         }
+        self.say(said);
+        Ok(())
     }
 
     /// Says something that is no part of an answer.
-    #[allow(clippy::unnecessary_wraps)] // as its neighbours
-    fn say(&self, text: &str) -> Result<()> {
+    fn say(&self, text: &str) {
         if !self.output.json {
             eprintln!("{text}");
         }
-        Ok(())
     }
 }

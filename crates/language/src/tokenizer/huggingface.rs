@@ -6,7 +6,7 @@ use super::{EncodeOptions, Parts, limits};
 use crate::error::{Error, Result};
 use serde::Deserialize;
 use serde_json::Value;
-use std::sync::RwLock;
+use std::sync::{PoisonError, RwLock};
 use tokenizers::{DecoderWrapper, ModelWrapper};
 
 /// The parts that say what a text may cost; the vocabulary is passed over.
@@ -65,28 +65,20 @@ fn ends(processor: &Value) -> (Option<u32>, Option<u32>) {
 }
 
 /// How the vocabulary spells its tokens: the decoder tells.
-pub(super) fn spelling(inner: &tokenizers::Tokenizer) -> Spelling {
-    let mut all = Vec::new();
-    if let Some(decoder) = inner.get_decoder() {
-        flatten(decoder, &mut all);
-    }
-    if all.iter().any(|decoder| matches!(decoder, DecoderWrapper::ByteLevel(_))) {
+fn spelling(inner: &tokenizers::Tokenizer, decoders: &[&DecoderWrapper]) -> Spelling {
+    if decoders.iter().any(|decoder| matches!(decoder, DecoderWrapper::ByteLevel(_))) {
         return Spelling::ByteLevel;
     }
     let pieces = |decoder: &&DecoderWrapper| {
         matches!(decoder, DecoderWrapper::ByteFallback(_) | DecoderWrapper::Metaspace(_))
     };
     let is_unigram = matches!(inner.get_model(), ModelWrapper::Unigram(_));
-    if is_unigram || all.iter().any(pieces) { Spelling::SentencePiece } else { Spelling::Plain }
+    if is_unigram || decoders.iter().any(pieces) { Spelling::SentencePiece } else { Spelling::Plain }
 }
 
 /// Whether decoding drops a text's first space.
-pub(super) fn strips_leading_space(inner: &tokenizers::Tokenizer) -> bool {
-    let mut all = Vec::new();
-    if let Some(decoder) = inner.get_decoder() {
-        flatten(decoder, &mut all);
-    }
-    all.iter().any(|decoder| match decoder {
+fn strips_leading_space(decoders: &[&DecoderWrapper]) -> bool {
+    decoders.iter().any(|decoder| match decoder {
         DecoderWrapper::Strip(strip) => strip.content == ' ' && strip.start > 0,
         DecoderWrapper::Metaspace(_) => true,
         _ => false,
@@ -112,25 +104,24 @@ impl Inner {
 
     pub(super) fn encode(&self, text: &str, options: EncodeOptions) -> Result<Vec<u32>> {
         let as_text = !options.parse_special;
-        let poisoned = std::sync::PoisonError::into_inner;
         {
-            let inner = self.0.read().unwrap_or_else(poisoned);
+            let inner = self.0.read().unwrap_or_else(PoisonError::into_inner);
             if inner.get_encode_special_tokens() == as_text {
                 return encode(&inner, text, options);
             }
         }
-        let mut inner = self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut inner = self.0.write().unwrap_or_else(PoisonError::into_inner);
         inner.set_encode_special_tokens(as_text);
         encode(&inner, text, options)
     }
 
     pub(super) fn decode(&self, ids: &[u32], skip_special: bool) -> Result<String> {
-        let inner = self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let inner = self.0.read().unwrap_or_else(PoisonError::into_inner);
         guarded(|| inner.decode(ids, skip_special)).map_err(failed)?.map_err(failed)
     }
 
     pub(super) fn id_of(&self, token: &str) -> Option<u32> {
-        self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner).token_to_id(token)
+        self.0.read().unwrap_or_else(PoisonError::into_inner).token_to_id(token)
     }
 }
 
@@ -154,7 +145,12 @@ impl Parts {
             &value(serde_json::to_value(inner.get_decoder())),
         )
         .map_err(|reason| damaged(name, reason))?;
-        let spelling = spelling(&inner);
+        let mut decoders = Vec::new();
+        if let Some(decoder) = inner.get_decoder() {
+            flatten(decoder, &mut decoders);
+        }
+        let spelling = spelling(&inner, &decoders);
+        let strips_leading_space = strips_leading_space(&decoders);
         let added = inner.get_added_tokens_decoder();
         let vocabulary = inner.get_vocab(true);
         let size = vocabulary.values().max().map_or(0, |&id| id as usize + 1);
@@ -174,7 +170,6 @@ impl Parts {
                 *special = token.special;
             }
         }
-        let strips_leading_space = strips_leading_space(&inner);
         Ok(Self {
             inner: Inner::new(inner),
             growth,
